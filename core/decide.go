@@ -1,0 +1,206 @@
+package core
+
+import "slices"
+
+// An ask is one rule's part of a decision as the limiter hands it to the memory
+// store: an [Ask] whose limits are laid out.
+type ask struct {
+	plan    *plan
+	key     string
+	cost    int64
+	receipt Receipt
+}
+
+// held is what a decision holds of an ask while the locks are taken. It has no
+// pointer to the ask or its states, which can then stay on the stack.
+type held struct {
+	shard  int
+	states int // index of the first of its states
+	entry  *entry
+	at     int64 // the key's time
+	dry    bool  // all dry runs have room
+}
+
+// decide decides on all asks as one step: under the locks of all their shards,
+// on one reading of the clock, all limits are assessed, and charged only if no
+// limit denies. It returns how many entries it had to forget alive.
+func (m *Memory) decide(asks []ask, states []State) (now int64, evicted int) {
+	var few [4]held
+	hold, first := few[:0], 0
+	for i := range asks {
+		hold = append(hold, held{shard: m.shardIndex(asks[i].plan, asks[i].key), states: first})
+		first += len(asks[i].plan.gauges)
+	}
+	m.lock(hold)
+	now = m.clock.read()
+	admitted := true
+	for i := range asks {
+		hold[i].take(m, &asks[i], now)
+		admitted = hold[i].assess(&asks[i], now, states) && admitted
+	}
+	if admitted {
+		for i := range asks {
+			if hold[i].charge(m, &asks[i], states) {
+				evicted++
+			}
+		}
+	}
+	for i := range asks {
+		hold[i].settle(&asks[i], now, states)
+	}
+	m.unlock(hold)
+	if evicted > 0 {
+		m.evictions.Add(uint64(evicted))
+	}
+	return now, evicted
+}
+
+// lock takes the shards' locks in ascending order, each once, so that no two
+// decisions wait for each other.
+func (m *Memory) lock(hold []held) {
+	if len(hold) == 1 {
+		m.shards[hold[0].shard].mu.Lock()
+		return
+	}
+	for last, next := -1, 0; ; last = next {
+		next = len(m.shards)
+		for i := range hold {
+			if s := hold[i].shard; s > last && s < next {
+				next = s
+			}
+		}
+		if next == len(m.shards) {
+			return
+		}
+		m.shards[next].mu.Lock()
+	}
+}
+
+func (m *Memory) unlock(hold []held) {
+	for i := range hold {
+		same := func(h held) bool { return h.shard == hold[i].shard }
+		if !slices.ContainsFunc(hold[:i], same) {
+			m.shards[hold[i].shard].mu.Unlock()
+		}
+	}
+}
+
+// take finds the ask's entry and the key's time. An entry that was last decided
+// under other limits is moved over to these.
+func (h *held) take(m *Memory, a *ask, now int64) {
+	s := &m.shards[h.shard]
+	h.entry, h.at = s.find(m, a.plan, a.key), now
+	if h.entry == nil {
+		return
+	}
+	h.at = max(now, h.entry.last)
+	if h.entry.plan != a.plan {
+		s.serial++
+		a.plan.adopt(h.entry, h.at, s.serial)
+	}
+}
+
+// assess fills the states with what the limits say before any charge, and
+// reports whether none of them denies.
+func (h *held) assess(a *ask, now int64, states []State) (admitted bool) {
+	admitted, h.dry = true, true
+	for i := range a.plan.gauges {
+		g := &a.plan.gauges[i]
+		s := &states[h.states+i]
+		*s = g.assess(h.entry, h.at, now, a.cost)
+		switch {
+		case !s.Denied:
+		case g.limit.dryRun:
+			h.dry = false
+		default:
+			admitted = false
+		}
+	}
+	return admitted
+}
+
+func (g *gauge) assess(e *entry, at, now, cost int64) State {
+	m := g.moment(at)
+	room := g.room(e, m)
+	s := State{Remaining: max(0, room)}
+	if cost > room {
+		s.Denied = true
+		if s.Never = cost > g.burst; !s.Never {
+			s.RetryAfter = toDuration(g.wait(e, m, cost), at-now)
+		}
+	}
+	return s
+}
+
+// charge charges the ask to its limits and reports whether an entry had to be
+// forgotten alive for it.
+func (h *held) charge(m *Memory, a *ask, states []State) (forgot bool) {
+	if !h.dry && !slices.ContainsFunc(a.plan.gauges, func(g gauge) bool { return !g.limit.dryRun }) {
+		return false
+	}
+	if h.entry == nil {
+		h.entry, forgot = m.shards[h.shard].insert(m, a.plan, a.key, h.at)
+	}
+	for i := range a.plan.gauges {
+		g := &a.plan.gauges[i]
+		if g.limit.dryRun && !h.dry {
+			continue
+		}
+		g.charge(h.entry, g.moment(h.at), a.cost)
+		states[h.states+i].Remaining -= a.cost
+	}
+	h.entry.last = h.at
+	a.receipt = Receipt{At: h.at, Serial: h.entry.serial, Dry: h.dry}
+	return forgot
+}
+
+// settle adds to the states when more will be free.
+func (h *held) settle(a *ask, now int64, states []State) {
+	for i := range a.plan.gauges {
+		g, s := &a.plan.gauges[i], &states[h.states+i]
+		switch {
+		case s.Remaining >= g.burst:
+		case s.RetryAfter > 0 && a.cost == s.Remaining+1:
+			s.Next = s.RetryAfter
+		default:
+			s.Next = toDuration(g.wait(h.entry, g.moment(h.at), s.Remaining+1), h.at-now)
+		}
+	}
+}
+
+// peek fills the states of an ask as they stand.
+func (m *Memory) peek(a *ask, states []State) (now int64) {
+	s := m.shard(a.plan, a.key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now = m.clock.read()
+	h := held{at: now, entry: s.see(m, a.plan, a.key)}
+	if h.entry != nil {
+		h.at = max(now, h.entry.last)
+		if h.entry.plan != a.plan {
+			seen := *h.entry
+			a.plan.adopt(&seen, h.at, seen.serial)
+			h.entry = &seen
+		}
+	}
+	h.assess(a, now, states)
+	h.settle(a, now, states)
+	return now
+}
+
+// refund takes back what asks were charged, as far as their entries are still
+// the ones that were charged.
+func (m *Memory) refund(asks []ask) {
+	for i := range asks {
+		a := &asks[i]
+		if a.receipt.Serial == 0 {
+			continue
+		}
+		s := m.shard(a.plan, a.key)
+		s.mu.Lock()
+		if e := s.see(m, a.plan, a.key); e != nil && e.serial == a.receipt.Serial {
+			e.refund(a.plan, max(m.clock.read(), e.last), a.receipt, a.cost)
+		}
+		s.mu.Unlock()
+	}
+}

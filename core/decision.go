@@ -1,0 +1,158 @@
+package core
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// A Decision is what a [Limiter] says about a request: allowed or denied, with
+// the state of every limit that was asked. It is a value; the zero Decision
+// denies and knows no limit.
+type Decision struct {
+	// Allowed says that the request may go on.
+	Allowed bool
+	// Never says that the request was denied and that no wait can help: its
+	// cost is above what some limit ever admits at once.
+	Never bool
+	// Degraded says that the store failed, and that some rules were counted
+	// in this process, or let pass uncounted, as [Failure] says.
+	Degraded bool
+	// RetryAfter is the smallest wait after which the same request, alone,
+	// is admitted: then, and not one tick of the store sooner. It is 0 on
+	// allowed requests and where Never is true.
+	RetryAfter time.Duration
+
+	limiter *Limiter
+	now     int64 // the store's reading of its clock
+
+	// Requests of up to three rules with four limits need no memory of
+	// their own.
+	asked, stated int
+	fewAsks       [3]ask
+	fewStates     [4]State
+	moreAsks      []ask
+	moreStates    []State
+}
+
+// A LimitState is how one limit stood after a decision.
+type LimitState struct {
+	// Rule is the name of the limit's rule.
+	Rule string
+	// Limit is the limit; its name is the policy that headers speak of.
+	Limit Limit
+	State
+}
+
+// States returns the states of all limits that were asked, in the order of the
+// rules. There are none where the request was skipped or passed uncounted.
+func (d Decision) States() []LimitState {
+	var all []LimitState
+	states := d.states()
+	for i := range d.asks() {
+		p := d.asks()[i].plan
+		all = p.states(all, states)
+		states = states[len(p.limits):]
+	}
+	return all
+}
+
+func (p *plan) states(all []LimitState, states []State) []LimitState {
+	for i, limit := range p.limits {
+		all = append(all, LimitState{Rule: p.rule, Limit: limit, State: states[i]})
+	}
+	return all
+}
+
+func (d *Decision) asks() []ask {
+	if d.moreAsks != nil {
+		return d.moreAsks
+	}
+	return d.fewAsks[:d.asked]
+}
+
+func (d *Decision) states() []State {
+	if d.moreStates != nil {
+		return d.moreStates
+	}
+	return d.fewStates[:d.stated]
+}
+
+// add adds an ask and makes room for its states.
+func (d *Decision) add(a ask) {
+	switch {
+	case d.moreAsks != nil:
+		d.moreAsks = append(d.moreAsks, a)
+	case d.asked == len(d.fewAsks):
+		d.moreAsks = append(slices.Clone(d.fewAsks[:]), a)
+	default:
+		d.fewAsks[d.asked] = a
+	}
+	d.asked++
+	d.stated += len(a.plan.gauges)
+	if d.stated > len(d.fewStates) {
+		d.moreStates = make([]State, d.stated)
+	}
+}
+
+// decide has the store decide, and draws the conclusion.
+func (l *Limiter) decide(ctx context.Context, d *Decision) error {
+	var start time.Time
+	if l.observer != nil {
+		start = time.Now()
+	}
+	evicted := 0
+	switch {
+	case d.asked == 0:
+	case l.store == nil:
+		d.now, evicted = l.memory.decide(d.asks(), d.states())
+	default:
+		if err := l.decideInStore(ctx, d); err != nil {
+			return l.refused(ctx, err)
+		}
+	}
+	d.conclude()
+	if l.observer != nil {
+		l.observe(ctx, *d, time.Since(start), evicted)
+	}
+	return nil
+}
+
+// conclude sums the states up: the wait of a denied request is the longest of
+// those limits that denied it.
+func (d *Decision) conclude() {
+	d.Allowed = true
+	states := d.states()
+	for i := range d.asks() {
+		limits := d.asks()[i].plan.limits
+		for j := range limits {
+			if s := &states[j]; s.Denied && !limits[j].dryRun {
+				d.Allowed = false
+				d.Never = d.Never || s.Never
+				d.RetryAfter = max(d.RetryAfter, s.RetryAfter)
+			}
+		}
+		states = states[len(limits):]
+	}
+	if d.Never {
+		d.RetryAfter = 0
+	}
+}
+
+// Refund takes back what a decision charged, for requests that should not count
+// after all. Each limit gets it back in the slot that was charged; what has left
+// the window meanwhile is gone. It clears the decision's receipts, so that a
+// second call with it does nothing; it must be called once for all copies of
+// a decision, and while the request's strings are valid.
+func (l *Limiter) Refund(ctx context.Context, d *Decision) error {
+	asks := d.asks()
+	if l.store == nil || d.Degraded {
+		l.memory.refund(asks)
+	} else if err := l.store.Refund(ctx, forStore(asks, d.states())); err != nil {
+		return &RuleError{Rule: asks[0].plan.rule, Kind: ErrStore, Err: err}
+	}
+	for i := range asks {
+		asks[i].receipt = Receipt{}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// forStore returns asks as a [Store] takes them.
+func forStore(asks []ask, states []State) []Ask {
+	out := make([]Ask, len(asks))
+	for i := range asks {
+		a := &asks[i]
+		n := len(a.plan.limits)
+		out[i] = Ask{Rule: a.plan.rule, Key: a.key, Cost: a.cost, Limits: a.plan.limits, States: states[:n:n], Receipt: a.receipt}
+		states = states[n:]
+	}
+	return out
+}
+
+// decideInStore has a store of the user's decide. The asks and states that it
+// is handed are copies on the heap, which it may keep hold of.
+func (l *Limiter) decideInStore(ctx context.Context, d *Decision) error {
+	states := make([]State, d.stated)
+	asks := forStore(d.asks(), states)
+	now, err := l.store.Decide(ctx, asks)
+	if err != nil {
+		return l.decideWithout(ctx, d, err)
+	}
+	d.now = now.UnixNano()
+	copy(d.states(), states)
+	for i := range asks {
+		d.asks()[i].receipt = asks[i].Receipt
+	}
+	return nil
+}
+
+// decideWithout decides while the store fails, as each rule says. The end of
+// the request's own context is not a failure of the store, and opens nothing.
+func (l *Limiter) decideWithout(ctx context.Context, d *Decision, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("slidegate: the request ended before the store answered: %w", context.Cause(ctx))
+	}
+	l.storeFailed(ctx, err)
+	asks := slices.Clone(d.asks())
+	*d = Decision{limiter: l, Degraded: true}
+	for i := range asks {
+		switch rule, _ := l.rule(asks[i].plan.rule); rule.Failure {
+		case FailClosed:
+			return &RuleError{Rule: rule.Name, Kind: ErrStore, Err: err}
+		case Degrade:
+			d.add(asks[i])
+		}
+	}
+	if d.asked > 0 {
+		d.now, _ = l.memory.decide(d.asks(), d.states())
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Limiter is an ordered set of rules and a store; it gives one [Decision] a
+// request. [New] makes it, the zero Limiter is not valid. Its methods are safe
+// for concurrent use.
+type Limiter struct {
+	rules    []*rule
+	memory   *Memory // the store, or what counts while the store fails
+	store    Store   // nil where memory is the store
+	skip     func(Request) bool
+	observer Observer
+	headers  HeaderFormat
+	legacy   bool
+	varies   bool // some rule has LimitsFor
+}
+
+// A rule is a [Rule] made ready: named, checked and laid out.
+type rule struct {
+	Rule
+	given string // the name as the user gave it
+	names *names
+	plan  *plan // of Limits
+	plans planCache[*plan]
+}
+
+// Check decides on a request. On an error the request is refused for another
+// reason than a limit ([StatusOf] has the status to answer with), the decision is
+// the zero Decision, and nothing was charged.
+func (l *Limiter) Check(r Request) (d Decision, err error) {
+	d.limiter = l
+	if l.skip != nil && l.skip(r) {
+		d.Allowed = true
+		return d, nil
+	}
+	for i := range l.rules {
+		a, asked, err := l.ask(l.rules[i], r)
+		if err != nil {
+			return Decision{}, l.refused(r.Context(), err)
+		}
+		if asked {
+			d.add(a)
+		}
+	}
+	if err := l.decide(r.Context(), &d); err != nil {
+		return Decision{}, err
+	}
+	return d, nil
+}
+
+// ask asks the functions of a rule about a request. It reports false where the
+// rule is left out.
+func (l *Limiter) ask(rule *rule, r Request) (a ask, asked bool, err error) {
+	if rule.When != nil && !rule.When(r) {
+		return ask{}, false, nil
+	}
+	a.cost, a.plan = 1, rule.plan
+	if rule.Cost != nil {
+		a.cost, err = rule.Cost(r)
+		if err != nil || a.cost < 0 {
+			return ask{}, false, costError(rule.Name, a.cost, err)
+		}
+	}
+	if rule.LimitsFor != nil {
+		a.plan, err = l.planFor(rule, r)
+		if err != nil {
+			return ask{}, false, &RuleError{Rule: rule.Name, Kind: ErrLimits, Err: err}
+		}
+	}
+	if a.cost == 0 || len(a.plan.gauges) == 0 {
+		return ask{}, false, nil
+	}
+	a.key, err = rule.Key(r)
+	switch missing := err == nil && a.key == "" || errors.Is(err, ErrNoKey); {
+	case missing && rule.OnMissing == SkipRule:
+		return ask{}, false, nil
+	case missing:
+		return ask{}, false, &RuleError{Rule: rule.Name, Kind: ErrNoKey, Err: err}
+	case err != nil:
+		return ask{}, false, &RuleError{Rule: rule.Name, Kind: ErrKey, Err: err}
+	}
+	return a, true, nil
+}
+
+func costError(rule string, cost int64, err error) error {
+	if err == nil {
+		err = fmt.Errorf("the cost %d must be at least 0", cost)
+	}
+	return &RuleError{Rule: rule, Kind: ErrCost, Err: err}
+}
+
+// planFor lays out the limits that a rule has for a request.
+func (l *Limiter) planFor(rule *rule, r Request) (*plan, error) {
+	limits, err := rule.LimitsFor(r)
+	if err != nil {
+		return nil, err
+	}
+	return l.planOf(rule, limits)
+}
+
+// planOf lays out limits for a rule; none stand for the rule's own.
+func (l *Limiter) planOf(rule *rule, limits []Limit) (*plan, error) {
+	if len(limits) == 0 {
+		return rule.plan, nil
+	}
+	return rule.plans.get(rule.Name, limits, func() (*plan, error) { return l.newPlan(rule, limits) })
+}
+
+func (l *Limiter) newPlan(rule *rule, given []Limit) (*plan, error) {
+	var errs []error
+	for _, text := range limitFaults(given) {
+		errs = append(errs, fault("%s", text))
+	}
+	names := rule.names.without(rule.plan.limits)
+	for _, limit := range given {
+		if limit.name != "" && (names.given[limit.name] || names.taken[limit.name]) {
+			errs = append(errs, fault("limit name %q is taken by another rule; name them apart", limit.name))
+		}
+		names.given[limit.name] = true
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	limits := names.assign(rule.given, rule.limits(given))
+	if err := l.checkStore(limits); err != nil {
+		return nil, err
+	}
+	return l.memory.plan(rule.Name, limits), nil
+}
+
+// Allow decides on a request of cost 1 without HTTP: one key a rule, in the
+// order of the rules. Key, Cost, When, Skip and LimitsFor are not asked. Beside
+// a denial that no wait can end it returns [ErrCostExceedsLimit].
+func (l *Limiter) Allow(ctx context.Context, keys ...string) (Decision, error) {
+	return l.AllowN(ctx, 1, keys...)
+}
+
+// AllowN is [Limiter.Allow] for a cost in units. A cost of 0 is allowed and
+// charges nothing; one below 0 is [ErrCost].
+func (l *Limiter) AllowN(ctx context.Context, cost int64, keys ...string) (d Decision, err error) {
+	d.limiter = l
+	if len(keys) != len(l.rules) {
+		return Decision{}, misuse("%d keys for %d rules; give one key a rule", len(keys), len(l.rules))
+	}
+	if cost < 0 {
+		return Decision{}, costError(l.rules[0].Name, cost, nil)
+	}
+	for i := range l.rules {
+		rule := l.rules[i]
+		switch {
+		case keys[i] == "":
+			return Decision{}, &RuleError{Rule: rule.Name, Kind: ErrNoKey}
+		case len(rule.plan.gauges) == 0:
+			return Decision{}, misuse("the limits of rule %q depend on a request; set Limits beside LimitsFor", rule.Name)
+		case cost > 0:
+			d.add(ask{plan: rule.plan, key: keys[i], cost: cost})
+		}
+	}
+	if err := l.decide(ctx, &d); err != nil {
+		return Decision{}, err
+	}
+	if d.Never {
+		return d, ErrCostExceedsLimit
+	}
+	return d, nil
+}
+
+// Wait waits until a request of cost 1 is admitted, and then counts it. It
+// returns the context's error when that is done, at once where its deadline is
+// before the earliest admission, and [ErrCostExceedsLimit] where no wait helps.
+// Those who wait for one key are not queued: each takes its chance.
+func (l *Limiter) Wait(ctx context.Context, keys ...string) (Decision, error) {
+	for {
+		d, err := l.Allow(ctx, keys...)
+		if err != nil || d.Allowed {
+			return d, err
+		}
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d.RetryAfter {
+			return d, fmt.Errorf("slidegate: admission in %v is after the deadline: %w", d.RetryAfter, context.DeadlineExceeded)
+		}
+		timer := time.NewTimer(d.RetryAfter)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return d, context.Cause(ctx)
+		}
+	}
+}
+
+// Peek returns how the limits of a rule stand for a key, without counting
+// anything: RetryAfter and Denied are those of a request of cost 1. Limits
+// given here stand for what LimitsFor would return.
+func (l *Limiter) Peek(ctx context.Context, rule, key string, limits ...Limit) ([]LimitState, error) {
+	r, err := l.rule(rule)
+	if err != nil {
+		return nil, err
+	}
+	laid, err := l.planOf(r, limits)
+	if err != nil {
+		return nil, &RuleError{Rule: rule, Kind: ErrLimits, Err: err}
+	}
+	if len(laid.gauges) == 0 {
+		return nil, misuse("the limits of rule %q depend on a request; give them to Peek", rule)
+	}
+	states := make([]State, len(laid.limits))
+	if l.store == nil {
+		l.memory.peek(&ask{plan: laid, key: key, cost: 1}, states)
+	} else {
+		a := Ask{Rule: rule, Key: key, Cost: 1, Limits: laid.limits, States: states}
+		if _, err := l.store.Peek(ctx, &a); err != nil {
+			return nil, &RuleError{Rule: rule, Kind: ErrStore, Err: err}
+		}
+	}
+	return laid.states(nil, states), nil
+}
+
+// Reset forgets what is counted for a key under a rule.
+func (l *Limiter) Reset(ctx context.Context, rule, key string) error {
+	if _, err := l.rule(rule); err != nil {
+		return err
+	}
+	err := l.memory.Reset(ctx, rule, key)
+	if l.store != nil {
+		err = l.store.Reset(ctx, rule, key)
+	}
+	if err != nil {
+		return &RuleError{Rule: rule, Kind: ErrStore, Err: err}
+	}
+	return nil
+}
+
+func (l *Limiter) rule(name string) (*rule, error) {
+	i := slices.IndexFunc(l.rules, func(r *rule) bool { return r.Name == name })
+	if i < 0 {
+		return nil, misuse("there is no rule %q", name)
+	}
+	return l.rules[i], nil
+}

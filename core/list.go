@@ -1,0 +1,123 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// The parameters of the list form, which an unpublished draft renames.
+const (
+	paramQuota     = ";q="
+	paramWindow    = ";w="
+	paramRemaining = ";r="
+	paramReset     = ";t="
+)
+
+// setList sets RateLimit-Policy and RateLimit as canonical Lists (RFC 9651,
+// section 4.1.1): the first with all limits, the second on a denial with those
+// that denied. Both are cut from one string, which saves an allocation.
+func (d *Decision) setList(h Header) {
+	policies, limits := h.Get(headerPolicy), h.Get(headerRateLimit)
+	names := d.freeNames(policies)
+	var space [320]byte
+	b, i := append(space[:0], policies...), 0
+	for _, g := range d.shown {
+		b = appendComma(b, len(b) > 0)
+		b = g.appendPolicy(b, nameOf(names, i, g))
+		i++
+	}
+	split := len(b)
+	b, i = append(b, limits...), 0
+	for s, g := range d.shown {
+		if d.Allowed || s.Denied {
+			b = appendComma(b, len(b) > split)
+			b = g.appendLimit(b, nameOf(names, i, g), s)
+		}
+		i++
+	}
+	text := string(b)
+	h.Set(headerPolicy, text[:split])
+	h.Set(headerRateLimit, text[split:])
+}
+
+func appendComma(b []byte, more bool) []byte {
+	if more {
+		return append(b, ", "...)
+	}
+	return b
+}
+
+func (g *gauge) appendPolicy(b []byte, name string) []byte {
+	b = appendQuoted(b, name)
+	b = append(b, paramQuota...)
+	b = strconv.AppendInt(b, g.quota, 10)
+	if g.window >= uint64(time.Second) {
+		b = append(b, paramWindow...)
+		b = strconv.AppendInt(b, g.windowSeconds(), 10)
+	}
+	return b
+}
+
+func (g *gauge) appendLimit(b []byte, name string, s *State) []byte {
+	b = appendQuoted(b, name)
+	b = append(b, paramRemaining...)
+	b = strconv.AppendInt(b, s.Remaining, 10)
+	if s.Never {
+		return b
+	}
+	b = append(b, paramReset...)
+	return strconv.AppendInt(b, g.resetSeconds(s), 10)
+}
+
+func nameOf(names []string, i int, g *gauge) string {
+	if names == nil {
+		return g.limit.name
+	}
+	return names[i]
+}
+
+// freeNames returns the names of the shown limits, numbered where another
+// limiter's policy, or one from LimitsFor of another rule, has the name
+// already; nil means that all keep their own.
+func (d *Decision) freeNames(policies string) []string {
+	if policies == "" && !d.limiter.varies {
+		return nil
+	}
+	taken := policyNames(policies)
+	kept := len(taken)
+	for _, g := range d.shown {
+		name := g.limit.name
+		for n := 2; slices.Contains(taken, name); n++ {
+			name = fmt.Sprintf("%s-%d", g.limit.name, n)
+		}
+		taken = append(taken, name)
+	}
+	return taken[kept:]
+}
+
+// policyNames returns the Strings that are the items of a List. It trusts the
+// text to be one; of anything else it may return too few.
+func policyNames(list string) []string {
+	var names []string
+	for i, item := 0, true; i < len(list); {
+		switch {
+		case list[i] == '"':
+			name, rest, err := cutName(list[i:])
+			if err != nil {
+				return names
+			}
+			if item {
+				names = append(names, name)
+			}
+			i, item = len(list)-len(rest), false
+		case list[i] == ',':
+			i, item = i+1, true
+		default:
+			item = item && list[i] == ' '
+			i++
+		}
+	}
+	return names
+}

@@ -1,0 +1,168 @@
+package core
+
+import (
+	"context"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// DefaultMaxKeys is the capacity of a [Memory] that names none.
+const DefaultMaxKeys = 65_536
+
+// A Memory is the [Store] in this process. The zero value is ready to use; it
+// must not be copied after first use. It starts no goroutine and needs no
+// closing: old keys leave when new ones come.
+//
+// A key takes about 240 bytes under one limit of two counters, 8 more for every
+// further slot, and up to 16 for each unit of an exact quota. Time is read from
+// the monotonic clock, on the wall clock's base of when the store was first
+// used; [Config].Now replaces it.
+type Memory struct {
+	// MaxKeys bounds how many subjects (keys, a rule each) are kept; zero
+	// means [DefaultMaxKeys]. When that many are, the least recently used
+	// ones make room, and what was counted for them is forgotten.
+	MaxKeys int
+
+	once  sync.Once
+	clock clock
+	now   func() time.Time
+
+	shards  []shard
+	seed    maphash.Seed    // chooses the shard
+	long    [2]maphash.Seed // shorten long keys
+	private int             // entries that each shard may hold come what may
+	pool    atomic.Int64    // entries that any shard may take beyond that
+
+	mu      sync.RWMutex
+	numbers map[string]uint64 // of the rules
+	plans   planCache[*plan]
+
+	evictions atomic.Uint64
+}
+
+// MemoryStats are the figures of a [Memory] since it was first used.
+type MemoryStats struct {
+	// Keys is how many subjects are kept now.
+	Keys int
+	// LiveEvictions counts the subjects that were forgotten while their
+	// counts still mattered. If it grows, raise MaxKeys.
+	LiveEvictions uint64
+}
+
+// Stats returns the figures. It locks each shard in turn.
+func (m *Memory) Stats() MemoryStats {
+	m.setUp()
+	stats := MemoryStats{LiveEvictions: m.evictions.Load()}
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
+		stats.Keys += s.entries.Len()
+		s.mu.Unlock()
+	}
+	return stats
+}
+
+// Check accepts every valid limit.
+func (m *Memory) Check(limits []Limit) error {
+	if m.MaxKeys < 0 {
+		return fault("Memory.MaxKeys %d must be at least 1, or 0 for %d", m.MaxKeys, DefaultMaxKeys)
+	}
+	m.setUp()
+	return nil
+}
+
+func (m *Memory) setUp() {
+	m.once.Do(func() {
+		m.clock = newClock(m.now)
+		m.seed = maphash.MakeSeed()
+		m.long = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+		m.numbers = map[string]uint64{}
+		m.layShards()
+	})
+}
+
+// setClock replaces the clock, before the store is used.
+func (m *Memory) setClock(now func() time.Time) error {
+	if m.now != nil || m.shards != nil {
+		return fault("Config.Now: the Memory store has its clock already; give it to the first limiter that uses the store")
+	}
+	m.now = now
+	return nil
+}
+
+// plan returns the limits of a rule laid out for this store.
+func (m *Memory) plan(rule string, limits []Limit) *plan {
+	p, _ := m.plans.get(rule, limits, func() (*plan, error) {
+		return newPlan(rule, m.number(rule), limits), nil
+	})
+	return p
+}
+
+// number returns the small number that stands for a rule in stored keys.
+func (m *Memory) number(rule string) uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, ok := m.numbers[rule]
+	if !ok {
+		n = uint64(len(m.numbers))
+		m.numbers[rule] = n
+	}
+	return n
+}
+
+// Decide implements [Store]. It never fails: the context is not looked at,
+// since nothing is waited for.
+func (m *Memory) Decide(_ context.Context, asks []Ask) (time.Time, error) {
+	m.setUp()
+	own, states := m.own(asks)
+	now, _ := m.decide(own, states)
+	for i := range asks {
+		n := copy(asks[i].States, states)
+		states = states[n:]
+		asks[i].Receipt = own[i].receipt
+	}
+	return time.Unix(0, now), nil
+}
+
+// own returns the asks in the form that the limiter hands over directly.
+func (m *Memory) own(asks []Ask) ([]ask, []State) {
+	own, states := make([]ask, len(asks)), 0
+	for i := range asks {
+		a := &asks[i]
+		own[i] = ask{plan: m.plan(a.Rule, a.Limits), key: a.Key, cost: a.Cost, receipt: a.Receipt}
+		states += len(a.Limits)
+	}
+	return own, make([]State, states)
+}
+
+// Peek implements [Store].
+func (m *Memory) Peek(_ context.Context, a *Ask) (time.Time, error) {
+	m.setUp()
+	p := m.plan(a.Rule, a.Limits)
+	now := m.peek(&ask{plan: p, key: a.Key, cost: a.Cost}, a.States)
+	return time.Unix(0, now), nil
+}
+
+// Reset implements [Store].
+func (m *Memory) Reset(_ context.Context, rule, key string) error {
+	m.setUp()
+	p := &plan{number: m.number(rule)}
+	s := m.shard(p, key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(m, p, key)
+	return nil
+}
+
+// Refund implements [Store].
+func (m *Memory) Refund(_ context.Context, asks []Ask) error {
+	m.setUp()
+	own, _ := m.own(asks)
+	m.refund(own)
+	for i := range asks {
+		asks[i].Receipt = Receipt{}
+	}
+	return nil
+}

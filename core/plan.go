@@ -1,0 +1,163 @@
+package core
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+	"sync"
+)
+
+// A plan is the limits of a rule laid out for the memory store. It is shared by
+// the entries that were last decided under it.
+type plan struct {
+	rule   string
+	number uint64 // of the rule in its store
+	limits []Limit
+	gauges []gauge
+	words  int
+	logs   int
+}
+
+func newPlan(rule string, number uint64, limits []Limit) *plan {
+	p := &plan{rule: rule, number: number, limits: slices.Clone(limits)}
+	for _, l := range limits {
+		g := newGauge(l)
+		g.first = p.words
+		p.words += g.words
+		if g.kind == Exact {
+			g.log = p.logs
+			p.logs++
+		}
+		p.gauges = append(p.gauges, g)
+	}
+	return p
+}
+
+// lay gives the entry state for the plan's limits, all untouched.
+func (p *plan) lay(e *entry, at int64) {
+	e.plan, e.words, e.logs = p, nil, nil
+	if p.words <= len(e.inline) {
+		e.inline = [3]int64{}
+		e.words = e.inline[:p.words]
+	} else {
+		e.words = make([]int64, p.words)
+	}
+	if p.logs > 0 {
+		logs := make([]stampLog, p.logs)
+		e.logs = &logs
+	}
+	for i := range p.gauges {
+		g := &p.gauges[i]
+		g.begin(e, g.moment(at))
+	}
+}
+
+// adopt moves an entry over to this plan. Counts are kept where they mean the
+// same; a limit without a counterpart starts empty, and receipts from before
+// are void then.
+func (p *plan) adopt(e *entry, at int64, serial uint64) {
+	old := *e
+	old.words = slices.Clone(e.words) // they may lie in e.inline
+	p.lay(e, at)
+	kept := 0
+	for i := range p.gauges {
+		g := &p.gauges[i]
+		j := slices.IndexFunc(old.plan.limits, g.limit.SameCounts)
+		if j < 0 {
+			continue
+		}
+		kept++
+		switch from := &old.plan.gauges[j]; g.kind {
+		case Exact:
+			*g.stamps(e) = *from.stamps(&old)
+		case Bucket:
+			g.adoptDebt(g.of(e), from, from.of(&old), at)
+		default:
+			copy(g.of(e), from.of(&old))
+		}
+	}
+	if kept < len(p.gauges) {
+		e.serial = serial
+	}
+}
+
+// appendSubject appends what an entry is stored under: the rule's number, and
+// the key or, where that is long, two seeded hashes of it. The lowest bit of
+// the number tells these apart.
+func (p *plan) appendSubject(b []byte, key string, seeds *[2]maphash.Seed) []byte {
+	if len(key) <= longestKey {
+		b = binary.AppendUvarint(b, p.number<<1)
+		return append(b, key...)
+	}
+	b = binary.AppendUvarint(b, p.number<<1|1)
+	b = binary.LittleEndian.AppendUint64(b, maphash.String(seeds[0], key))
+	return binary.LittleEndian.AppendUint64(b, maphash.String(seeds[1], key))
+}
+
+// longestKey is the length up to which a key is stored as it is.
+const longestKey = 64
+
+// planCache finds what was made from limits that a caller hands over again and
+// again: LimitsFor returns a plan a request, a store is given limits a call.
+type planCache[T any] struct {
+	mu    sync.RWMutex
+	seed  maphash.Seed
+	plans map[uint64][]cachedPlan[T]
+	count int
+}
+
+type cachedPlan[T any] struct {
+	rule   string
+	limits []Limit
+	made   T
+}
+
+// cachedPlans bounds a cache; a program with more plans than that in use makes
+// some of them anew, which loses no count.
+const cachedPlans = 4096
+
+// get returns what was made for the rule and limits, making it if need be.
+func (c *planCache[T]) get(rule string, limits []Limit, make func() (T, error)) (T, error) {
+	c.mu.RLock()
+	made, ok := c.find(rule, limits)
+	c.mu.RUnlock()
+	if ok {
+		return made, nil
+	}
+	made, err := make()
+	if err != nil {
+		return made, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other, ok := c.find(rule, limits); ok {
+		return other, nil
+	}
+	if c.plans == nil || c.count >= cachedPlans {
+		c.plans, c.count, c.seed = map[uint64][]cachedPlan[T]{}, 0, maphash.MakeSeed()
+	}
+	hash := c.hash(rule, limits)
+	c.plans[hash] = append(c.plans[hash], cachedPlan[T]{rule, slices.Clone(limits), made})
+	c.count++
+	return made, nil
+}
+
+func (c *planCache[T]) find(rule string, limits []Limit) (made T, ok bool) {
+	if c.plans == nil {
+		return made, false
+	}
+	for _, p := range c.plans[c.hash(rule, limits)] {
+		if p.rule == rule && slices.Equal(p.limits, limits) {
+			return p.made, true
+		}
+	}
+	return made, false
+}
+
+func (c *planCache[T]) hash(rule string, limits []Limit) uint64 {
+	h := maphash.String(c.seed, rule)
+	for _, l := range limits {
+		h = h*31 + maphash.Comparable(c.seed, l)
+	}
+	return h
+}

@@ -40,6 +40,7 @@ func New(c Config) (*Limiter, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.mark = newMark(l)
 	return l, nil
 }
 

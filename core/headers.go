@@ -88,8 +88,8 @@ func (d *Decision) SetHeaders(h Header) {
 
 // counted reports whether any limit that may show was asked.
 func (d *Decision) counted() bool {
-	for s := range d.shown {
-		return s != nil
+	for range d.shown {
+		return true
 	}
 	return false
 }
@@ -106,14 +106,15 @@ func (d *Decision) setBudget(h Header) {
 	}
 }
 
-// shown yields the limits that headers speak of: all but the dry runs.
-func (d *Decision) shown(yield func(*State, *gauge) bool) {
+// shown yields the limits that headers speak of: all but the dry runs. States
+// go by value, so that a decision can stay on the stack.
+func (d *Decision) shown(yield func(State, *gauge) bool) {
 	states := d.states()
 	asks := d.asks()
 	for i := range asks {
 		gauges := asks[i].plan.gauges
 		for j := range gauges {
-			if !gauges[j].limit.dryRun && !yield(&states[j], &gauges[j]) {
+			if !gauges[j].limit.dryRun && !yield(states[j], &gauges[j]) {
 				return
 			}
 		}
@@ -153,7 +154,7 @@ func wholeSeconds(ns int64) int64 {
 // resetSeconds returns the seconds that a client is told to reckon with: the
 // wait of a denial; else until one more unit is free, and at least as long as
 // the remaining ones would take at the quota's pace, within the window.
-func (g *gauge) resetSeconds(s *State) int64 {
+func (g *gauge) resetSeconds(s State) int64 {
 	if s.Denied && !s.Never {
 		return max(1, wholeSeconds(int64(s.RetryAfter)))
 	}

@@ -19,7 +19,8 @@ type Limiter struct {
 	observer Observer
 	headers  HeaderFormat
 	legacy   bool
-	varies   bool // some rule has LimitsFor
+	varies   bool   // some rule has LimitsFor
+	mark     string // see Again
 }
 
 // A rule is a [Rule] made ready: named, checked and laid out.

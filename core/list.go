@@ -38,8 +38,7 @@ func (d *Decision) setList(h Header) {
 		i++
 	}
 	text := string(b)
-	h.Set(headerPolicy, text[:split])
-	h.Set(headerRateLimit, text[split:])
+	setBoth(h, headerPolicy, text[:split], headerRateLimit, text[split:])
 }
 
 func appendComma(b []byte, more bool) []byte {
@@ -60,7 +59,7 @@ func (g *gauge) appendPolicy(b []byte, name string) []byte {
 	return b
 }
 
-func (g *gauge) appendLimit(b []byte, name string, s *State) []byte {
+func (g *gauge) appendLimit(b []byte, name string, s State) []byte {
 	b = appendQuoted(b, name)
 	b = append(b, paramRemaining...)
 	b = strconv.AppendInt(b, s.Remaining, 10)

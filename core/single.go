@@ -60,18 +60,18 @@ func (d *Decision) rival(remaining string) (int64, bool) {
 // tightest returns the limit that single-valued fields speak of: the one with
 // the least remaining, and of these the one with the longest window; on a
 // denial the one that denied with the longest wait.
-func (d *Decision) tightest() (*State, *gauge) {
-	var least *State
+func (d *Decision) tightest() (State, *gauge) {
+	var least State
 	var of *gauge
 	for s, g := range d.shown {
-		if least == nil || d.tighter(s, g, least, of) {
+		if of == nil || d.tighter(s, g, least, of) {
 			least, of = s, g
 		}
 	}
 	return least, of
 }
 
-func (d *Decision) tighter(s *State, g *gauge, than *State, of *gauge) bool {
+func (d *Decision) tighter(s State, g *gauge, than State, of *gauge) bool {
 	switch {
 	case s.Denied != than.Denied:
 		return s.Denied

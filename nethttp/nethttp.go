@@ -1,0 +1,126 @@
+// Package nethttp limits the requests of net/http handlers, and of every router
+// that takes middleware of the shape func(http.Handler) http.Handler.
+//
+//	mux.Handle("/", nethttp.Limit(core.By(keyfuncs.IP, core.PerMinute(100)))(api))
+package nethttp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/slidegate/slidegate/core"
+)
+
+// Limit returns middleware that limits requests by rules, with all else as a
+// [core.Config] has it by default. It panics if the rules are not valid.
+func Limit(rules ...core.Rule) func(http.Handler) http.Handler {
+	return New(core.MustNew(core.Config{Rules: rules}))
+}
+
+// New returns middleware that limits requests by a limiter. Header fields are set
+// before the next handler runs, and the ResponseWriter is handed on as it is.
+// A limiter that is mounted twice on the way of a request counts it once. New
+// panics if the limiter is nil.
+func New(limiter *core.Limiter, options ...Option) func(http.Handler) http.Handler {
+	if limiter == nil {
+		panic("nethttp: New needs a limiter; core.New makes one")
+	}
+	c := config{limiter: limiter, onDenied: denied, onError: failed}
+	for _, option := range options {
+		option(&c)
+	}
+	return func(next http.Handler) http.Handler { return &handler{config: c, next: next} }
+}
+
+// Key makes a key function of one that takes the request of net/http.
+func Key(f func(*http.Request) (string, error)) core.KeyFunc {
+	return func(r core.Request) (string, error) {
+		native := Request(r)
+		if native == nil {
+			return "", fmt.Errorf("nethttp: Key needs the adapter nethttp; the request is a %T", r.Native())
+		}
+		return f(native)
+	}
+}
+
+// Request returns the request of net/http behind a neutral one, or nil under
+// another adapter.
+func Request(r core.Request) *http.Request {
+	native, _ := r.Native().(*http.Request)
+	return native
+}
+
+// DecisionFrom returns the decision of the innermost limiter with
+// [ExposeDecision] from a request's context.
+func DecisionFrom(ctx context.Context) (core.Decision, bool) { return core.DecisionFrom(ctx) }
+
+// An Option says how this adapter answers.
+type Option func(*config)
+
+type config struct {
+	limiter  *core.Limiter
+	onDenied func(http.ResponseWriter, *http.Request, core.Decision)
+	onError  func(http.ResponseWriter, *http.Request, error)
+	expose   bool
+}
+
+// OnDenied answers denied requests in place of status 429 with a problem body.
+// The header fields are set already; the next handler does not run.
+func OnDenied(f func(http.ResponseWriter, *http.Request, core.Decision)) Option {
+	return func(c *config) { c.onDenied = f }
+}
+
+// OnError answers requests that could not be decided on, in place of
+// [core.StatusOf] and [core.ErrorProblem]. The next handler does not run.
+func OnError(f func(http.ResponseWriter, *http.Request, error)) Option {
+	return func(c *config) { c.onError = f }
+}
+
+// ExposeDecision puts the decision on allowed requests into their context, for
+// [DecisionFrom], which costs a few allocations.
+func ExposeDecision() Option {
+	return func(c *config) { c.expose = true }
+}
+
+func denied(w http.ResponseWriter, _ *http.Request, d core.Decision) {
+	respond(w, core.StatusDenied, d.Problem())
+}
+
+func failed(w http.ResponseWriter, _ *http.Request, err error) {
+	w.Header().Set("Cache-Control", "no-store")
+	respond(w, core.StatusOf(err), core.ErrorProblem(err))
+}
+
+func respond(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", core.ContentTypeProblem)
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+type handler struct {
+	config
+	next http.Handler
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := core.HeaderMap(w.Header())
+	if h.limiter.Again(header) {
+		h.next.ServeHTTP(w, r)
+		return
+	}
+	d, err := h.limiter.Check(request{r})
+	if err != nil {
+		h.onError(w, r, err)
+		return
+	}
+	d.SetHeaders(header)
+	if !d.Allowed {
+		h.onDenied(w, r, d)
+		return
+	}
+	if h.expose {
+		r = r.WithContext(core.WithDecision(r.Context(), d))
+	}
+	h.next.ServeHTTP(w, r)
+}

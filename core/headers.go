@@ -151,22 +151,24 @@ func wholeSeconds(ns int64) int64 {
 	return seconds
 }
 
-// resetSeconds returns the seconds that a client is told to reckon with: the
-// wait of a denial; else until one more unit is free, and at least as long as
-// the remaining ones would take at the quota's pace, within the window.
+// resetSeconds returns the seconds that a client is told to reckon with. Where
+// nothing remains it is the true wait for the next unit, so that the last
+// admitted response and the denial after it say the same. Else it is until one
+// more unit is free, and at least as long as the remaining ones would take at
+// the quota's pace, within the window: remaining/reset promises no faster pace
+// than quota/window.
 func (g *gauge) resetSeconds(s State) int64 {
-	if s.Denied && !s.Never {
-		return max(1, wholeSeconds(int64(s.RetryAfter)))
-	}
 	w := g.windowSeconds()
-	if g.quota == 0 {
+	switch {
+	case s.Denied && !s.Never:
+		return max(1, wholeSeconds(int64(s.RetryAfter)))
+	case s.Remaining >= g.quota: // more than a window's quota is a bucket's burst
 		return w
-	}
-	if s.Remaining >= g.quota {
-		return w
+	case s.Remaining == 0:
+		return max(1, wholeSeconds(int64(s.Next)))
 	}
 	pace := int64(mul128(uint64(s.Remaining), uint64(w)).ceil(uint64(g.quota)))
-	return min(w, max(1, pace, wholeSeconds(int64(s.Next))))
+	return min(w, max(pace, wholeSeconds(int64(s.Next))))
 }
 
 // windowSeconds returns the window in whole seconds, rounded up.

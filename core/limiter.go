@@ -33,7 +33,7 @@ type rule struct {
 }
 
 // Check decides on a request. On an error the request is refused for another
-// reason than a limit ([StatusOf] has the status to answer with), the decision is
+// reason than a limit ([ProblemOf] has the words to answer with), the decision is
 // the zero Decision, and nothing was charged.
 func (l *Limiter) Check(r Request) (d Decision, err error) {
 	d.limiter = l

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// ContentTypeProblem is the media type of the bodies that this package makes:
-// Problem Details of RFC 9457.
+// ContentTypeProblem is the media type of [Problem.JSON].
 const ContentTypeProblem = "application/problem+json"
 
 // StatusDenied is the status of a denial: 429 Too Many Requests (RFC 6585,
@@ -21,65 +20,82 @@ const (
 	typeBlank           = "about:blank"
 )
 
-// Problem returns the body of a denied response: a problem of the type
+// A Problem is what a response says about a request that was not let through:
+// Problem Details of RFC 9457. It tells the client what it can mend, and nothing
+// of causes within the server.
+type Problem struct {
+	// Status is the status of the response.
+	Status int
+	// Type is the URI of the problem's type.
+	Type string
+	// Title is the type in words.
+	Title string
+	// Detail is a sentence about this occurrence.
+	Detail string
+	// Violated are the names of the policies that denied the request.
+	Violated []string
+}
+
+// Problem returns what a denied response says: a problem of the type
 // quota-exceeded that names the violated policies.
-func (d *Decision) Problem() []byte {
-	detail := "The request can never be admitted: it costs more than the quota holds."
-	if !d.Never {
-		detail = "Try again in " + plural(d.retrySeconds(), "second") + "."
+func (d *Decision) Problem() Problem {
+	p := Problem{
+		Status: StatusDenied, Type: typeQuotaExceeded, Title: "Quota exceeded",
+		Detail: "The request can never be admitted: it costs more than the quota holds.",
 	}
-	b := appendProblem(nil, typeQuotaExceeded, "Quota exceeded", StatusDenied, detail)
-	b = append(b[:len(b)-1], `,"violated-policies":[`...)
-	more := false
+	if !d.Never {
+		p.Detail = "Try again in " + plural(d.retrySeconds(), "second") + "."
+	}
 	for s, g := range d.shown {
 		if s.Denied {
-			b = append(appendComma(b, more), appendQuoted(nil, g.limit.name)...)
-			more = true
+			p.Violated = append(p.Violated, g.limit.name)
 		}
 	}
-	return append(b, "]}"...)
+	return p
 }
 
-// StatusOf returns the status for a request that [Limiter.Check] refused with
-// an error: 400 for a missing key, 503 for a store that failed or a request that
-// ended, and 500 for a function of a rule that failed.
-func StatusOf(err error) int {
+// ProblemOf returns what the response says to a request that [Limiter.Check]
+// refused with an error: status 400 for a missing key, 503 for a store that
+// failed or a request that ended meanwhile, and 500 for a function of a rule
+// that failed.
+func ProblemOf(err error) Problem {
 	switch {
 	case errors.Is(err, ErrNoKey):
-		return 400
-	case errors.Is(err, ErrKey), errors.Is(err, ErrCost), errors.Is(err, ErrLimits):
-		return 500
-	default:
-		return 503
-	}
-}
-
-// ErrorProblem returns the body of a response to a request that was refused
-// with an error. It tells the client what it can mend, and nothing of causes
-// within the server.
-func ErrorProblem(err error) []byte {
-	switch status := StatusOf(err); status {
-	case 400:
-		detail := "The request carries nothing to count it under."
+		p := Problem{Status: 400, Type: typeBlank, Title: "Bad Request", Detail: "The request carries nothing to count it under."}
 		var rule *RuleError
 		if errors.As(err, &rule) {
-			detail = fmt.Sprintf("The request carries no key for the rule %q.", rule.Rule)
+			p.Detail = fmt.Sprintf("The request carries no key for the rule %q.", rule.Rule)
 		}
-		return appendProblem(nil, typeBlank, "Bad Request", status, detail)
-	case 503:
-		return appendProblem(nil, typeReducedCapacity, "Temporarily reduced capacity", status,
-			"Requests cannot be counted at the moment. Try again later.")
+		return p
+	case errors.Is(err, ErrKey), errors.Is(err, ErrCost), errors.Is(err, ErrLimits):
+		return Problem{
+			Status: 500, Type: typeBlank, Title: "Internal Server Error",
+			Detail: "The limits of the request could not be determined.",
+		}
 	default:
-		return appendProblem(nil, typeBlank, "Internal Server Error", status, "The limits of the request could not be determined.")
+		return Problem{
+			Status: 503, Type: typeReducedCapacity, Title: "Temporarily reduced capacity",
+			Detail: "Requests cannot be counted at the moment. Try again later.",
+		}
 	}
 }
 
-// appendProblem appends a JSON object. The texts are printable ASCII.
-func appendProblem(b []byte, kind, title string, status int, detail string) []byte {
-	b = appendQuoted(append(b, `{"type":`...), kind)
-	b = appendQuoted(append(b, `,"title":`...), title)
-	b = strconv.AppendInt(append(b, `,"status":`...), int64(status), 10)
-	b = appendQuoted(append(b, `,"detail":`...), detail)
+// JSON returns the problem as a JSON object. Its texts must be printable ASCII,
+// as those of this package and the names of rules and limits are.
+func (p Problem) JSON() []byte {
+	b := appendQuoted([]byte(`{"type":`), p.Type)
+	b = appendQuoted(append(b, `,"title":`...), p.Title)
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(p.Status), 10)
+	b = appendQuoted(append(b, `,"detail":`...), p.Detail)
+	for i, name := range p.Violated {
+		if i == 0 {
+			b = append(b, `,"violated-policies":[`...)
+		}
+		b = appendQuoted(appendComma(b, i > 0), name)
+	}
+	if len(p.Violated) > 0 {
+		b = append(b, ']')
+	}
 	return append(b, '}')
 }
 

@@ -72,7 +72,7 @@ func OnDenied(f func(http.ResponseWriter, *http.Request, core.Decision)) Option 
 }
 
 // OnError answers requests that could not be decided on, in place of
-// [core.StatusOf] and [core.ErrorProblem]. The next handler does not run.
+// [core.ProblemOf]. The next handler does not run.
 func OnError(f func(http.ResponseWriter, *http.Request, error)) Option {
 	return func(c *config) { c.onError = f }
 }
@@ -84,18 +84,18 @@ func ExposeDecision() Option {
 }
 
 func denied(w http.ResponseWriter, _ *http.Request, d core.Decision) {
-	respond(w, core.StatusDenied, d.Problem())
+	respond(w, d.Problem())
 }
 
 func failed(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
-	respond(w, core.StatusOf(err), core.ErrorProblem(err))
+	respond(w, core.ProblemOf(err))
 }
 
-func respond(w http.ResponseWriter, status int, body []byte) {
+func respond(w http.ResponseWriter, p core.Problem) {
 	w.Header().Set("Content-Type", core.ContentTypeProblem)
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(p.JSON())
 }
 
 type handler struct {

@@ -156,3 +156,16 @@ func (l *Limiter) Refund(ctx context.Context, d *Decision) error {
 	}
 	return nil
 }
+
+// Settle refunds a decision if refundIf says so of the response's status. It
+// outlives the request's context; a store that fails then is told to the
+// observer, and the charge stands. Adapters call it for RefundIf, with status
+// 500 for a handler that panicked before it wrote one.
+func (l *Limiter) Settle(ctx context.Context, d *Decision, status int, refundIf func(status int) bool) {
+	if !refundIf(status) {
+		return
+	}
+	if err := l.Refund(context.WithoutCancel(ctx), d); err != nil {
+		l.storeFailed(ctx, err)
+	}
+}

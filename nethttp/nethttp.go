@@ -62,6 +62,7 @@ type config struct {
 	limiter  *core.Limiter
 	onDenied func(http.ResponseWriter, *http.Request, core.Decision)
 	onError  func(http.ResponseWriter, *http.Request, error)
+	refundIf func(status int) bool
 	expose   bool
 }
 
@@ -75,6 +76,14 @@ func OnDenied(f func(http.ResponseWriter, *http.Request, core.Decision)) Option 
 // [core.ProblemOf]. The next handler does not run.
 func OnError(f func(http.ResponseWriter, *http.Request, error)) Option {
 	return func(c *config) { c.onError = f }
+}
+
+// RefundIf takes the charge back after responses of which f says so: a login that
+// counts only when it failed. A handler that panics before it writes counts as
+// status 500, one that hijacks the connection as 101. The ResponseWriter is then
+// wrapped; it keeps what the server's own can do.
+func RefundIf(f func(status int) bool) Option {
+	return func(c *config) { c.refundIf = f }
 }
 
 // ExposeDecision puts the decision on allowed requests into their context, for
@@ -122,5 +131,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.expose {
 		r = r.WithContext(core.WithDecision(r.Context(), d))
 	}
+	if h.refundIf != nil {
+		h.serveAndSettle(w, r, d)
+		return
+	}
 	h.next.ServeHTTP(w, r)
+}
+
+func (h *handler) serveAndSettle(w http.ResponseWriter, r *http.Request, d core.Decision) {
+	watched, status := watch(w)
+	panicked := true
+	defer func() {
+		h.limiter.Settle(r.Context(), &d, status.of(panicked), h.refundIf)
+	}()
+	h.next.ServeHTTP(watched, r)
+	panicked = false
 }

@@ -6,9 +6,14 @@ package core
 // it, so that nothing is rounded.
 //
 // What a key owes until then is counted in quota·ns: a unit owes W of those,
-// and every nanosecond pays off quota of them.
+// and every nanosecond pays off quota of them. Under a quota of 0 nothing is
+// paid off and no such instant exists: there the words are the debt itself,
+// which stands until the quota is lifted.
 
 func (g *gauge) owed(words []int64, at int64) uint128 {
+	if g.quota == 0 {
+		return uint128{uint64(words[0]), uint64(words[1])}
+	}
 	if words[0] < at {
 		return uint128{}
 	}
@@ -16,6 +21,10 @@ func (g *gauge) owed(words []int64, at int64) uint128 {
 }
 
 func (g *gauge) owe(words []int64, at int64, debt uint128) {
+	if g.quota == 0 {
+		words[0], words[1] = int64(debt.hi), int64(debt.lo)
+		return
+	}
 	ns, rest := debt.div(uint64(g.quota))
 	words[0], words[1] = at+int64(ns), int64(rest)
 }
@@ -48,7 +57,7 @@ func (g *gauge) bucketRefund(words []int64, now, charged int64, cost int64) {
 // debt that would take longer than [MaxRefill] is cut to that.
 func (g *gauge) adoptDebt(words []int64, old *gauge, oldWords []int64, at int64) {
 	debt := old.owed(oldWords, at)
-	if longest := mul128(uint64(MaxRefill), uint64(g.quota)); longest.less(debt) {
+	if longest := mul128(uint64(MaxRefill), uint64(g.quota)); g.quota > 0 && longest.less(debt) {
 		debt = longest
 	}
 	g.owe(words, at, debt)

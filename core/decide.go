@@ -17,8 +17,9 @@ type held struct {
 	shard  int
 	states int // index of the first of its states
 	entry  *entry
-	at     int64 // the key's time
-	dry    bool  // all dry runs have room
+	moving *entry // what is kept, while entry is a copy of it under other limits
+	at     int64  // the key's time
+	dry    bool   // all dry runs have room
 }
 
 // decide decides on all asks as one step: under the locks of all their shards,
@@ -85,8 +86,8 @@ func (m *Memory) unlock(hold []held) {
 	}
 }
 
-// take finds the ask's entry and the key's time. An entry that was last decided
-// under other limits is moved over to these.
+// take finds the ask's entry and the key's time. Of an entry that was last
+// charged under other limits it takes a copy under these.
 func (h *held) take(m *Memory, a *ask, now int64) {
 	s := &m.shards[h.shard]
 	h.entry, h.at = s.find(m, a.plan, a.key), now
@@ -95,8 +96,7 @@ func (h *held) take(m *Memory, a *ask, now int64) {
 	}
 	h.at = max(now, h.entry.last)
 	if h.entry.plan != a.plan {
-		s.serial++
-		a.plan.adopt(h.entry, h.at, s.serial)
+		h.entry, h.moving = h.entry.under(a.plan, h.at), h.entry
 	}
 }
 
@@ -138,8 +138,13 @@ func (h *held) charge(m *Memory, a *ask, states []State) (forgot bool) {
 	if !h.dry && !slices.ContainsFunc(a.plan.gauges, func(g gauge) bool { return !g.limit.dryRun }) {
 		return false
 	}
-	if h.entry == nil {
-		h.entry, forgot = m.shards[h.shard].insert(m, a.plan, a.key, h.at)
+	switch s := &m.shards[h.shard]; {
+	case h.entry == nil:
+		h.entry, forgot = s.insert(m, a.plan, a.key, h.at)
+	case h.moving != nil:
+		s.serial++
+		h.entry = h.moving
+		a.plan.adopt(h.entry, h.at, s.serial)
 	}
 	for i := range a.plan.gauges {
 		g := &a.plan.gauges[i]
@@ -178,9 +183,7 @@ func (m *Memory) peek(a *ask, states []State) (now int64) {
 	if h.entry != nil {
 		h.at = max(now, h.entry.last)
 		if h.entry.plan != a.plan {
-			seen := *h.entry
-			a.plan.adopt(&seen, h.at, seen.serial)
-			h.entry = &seen
+			h.entry = h.entry.under(a.plan, h.at)
 		}
 	}
 	h.assess(a, now, states)

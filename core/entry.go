@@ -24,15 +24,21 @@ func (e *entry) live(at int64) bool {
 	return false
 }
 
-// refund takes back a charge from the limits that are still kept for the same
-// counts.
+// under returns the entry as it stands under another plan. It is a copy: only a
+// charge moves the entry itself over, so that a denial changes nothing.
+func (e *entry) under(p *plan, at int64) *entry {
+	seen := *e
+	p.adopt(&seen, at, seen.serial)
+	return &seen
+}
+
+// refund takes back a charge from the limits that were charged and are still
+// kept for the same counts.
 func (e *entry) refund(charged *plan, now int64, r Receipt, cost int64) {
 	for i := range e.plan.gauges {
 		g := &e.plan.gauges[i]
-		if g.limit.dryRun && !r.Dry || g.quota == 0 {
-			continue
-		}
-		if e.plan == charged || slices.ContainsFunc(charged.limits, g.limit.SameCounts) {
+		j := slices.IndexFunc(charged.limits, g.limit.SameCounts)
+		if j >= 0 && (r.Dry || !charged.limits[j].dryRun) {
 			g.refund(e, now, r.At, cost)
 		}
 	}

@@ -114,7 +114,7 @@ func (g *gauge) stamps(e *entry) *stampLog { return &(*e.logs)[g.log] }
 func (g *gauge) begin(e *entry, m moment) {
 	switch g.kind {
 	case Bucket:
-		g.of(e)[0] = m.at
+		g.owe(g.of(e), m.at, uint128{})
 	case Smooth, Strict, Fixed:
 		g.of(e)[0] = m.slot
 	}

@@ -117,6 +117,9 @@ func (m *Memory) number(rule string) uint64 {
 func (m *Memory) Decide(_ context.Context, asks []Ask) (time.Time, error) {
 	m.setUp()
 	own, states := m.own(asks)
+	for i := range own {
+		own[i].receipt = Receipt{} // of an ask that is used again
+	}
 	now, _ := m.decide(own, states)
 	for i := range asks {
 		n := copy(asks[i].States, states)

@@ -53,30 +53,31 @@ func (p *plan) lay(e *entry, at int64) {
 }
 
 // adopt moves an entry over to this plan. Counts are kept where they mean the
-// same; a limit without a counterpart starts empty, and receipts from before
-// are void then.
+// same. Where a limit has no counterpart and starts empty, or a bucket pays off
+// at another pace from now on, receipts from before are void.
 func (p *plan) adopt(e *entry, at int64, serial uint64) {
 	old := *e
 	old.words = slices.Clone(e.words) // they may lie in e.inline
 	p.lay(e, at)
-	kept := 0
+	void := false
 	for i := range p.gauges {
 		g := &p.gauges[i]
 		j := slices.IndexFunc(old.plan.limits, g.limit.SameCounts)
 		if j < 0 {
+			void = true
 			continue
 		}
-		kept++
 		switch from := &old.plan.gauges[j]; g.kind {
 		case Exact:
 			*g.stamps(e) = *from.stamps(&old)
 		case Bucket:
 			g.adoptDebt(g.of(e), from, from.of(&old), at)
+			void = void || g.quota != from.quota
 		default:
 			copy(g.of(e), from.of(&old))
 		}
 	}
-	if kept < len(p.gauges) {
+	if void {
 		e.serial = serial
 	}
 }

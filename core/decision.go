@@ -24,7 +24,8 @@ type Decision struct {
 	RetryAfter time.Duration
 
 	limiter *Limiter
-	now     int64 // the store's reading of its clock
+	now     int64    // the store's reading of its clock
+	names   []string // the shown limits' policies in a header, if not all are their own
 
 	// Requests of up to three rules with four limits need no memory of
 	// their own.

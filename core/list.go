@@ -17,15 +17,19 @@ const (
 
 // setList sets RateLimit-Policy and RateLimit as canonical Lists (RFC 9651,
 // section 4.1.1): the first with all limits, the second on a denial with those
-// that denied. Both are cut from one string, which saves an allocation.
+// that denied, and no other limiter's. Both are cut from one string, which saves
+// an allocation.
 func (d *Decision) setList(h Header) {
-	policies, limits := h.Get(headerPolicy), h.Get(headerRateLimit)
-	names := d.freeNames(policies)
+	policies, limits := h.Get(headerPolicy), ""
+	if d.Allowed {
+		limits = h.Get(headerRateLimit)
+	}
+	d.names = d.freeNames(policies)
 	var space [320]byte
 	b, i := append(space[:0], policies...), 0
 	for _, g := range d.shown {
 		b = appendComma(b, len(b) > 0)
-		b = g.appendPolicy(b, nameOf(names, i, g))
+		b = g.appendPolicy(b, d.policyName(i, g))
 		i++
 	}
 	split := len(b)
@@ -33,7 +37,7 @@ func (d *Decision) setList(h Header) {
 	for s, g := range d.shown {
 		if d.Allowed || s.Denied {
 			b = appendComma(b, len(b) > split)
-			b = g.appendLimit(b, nameOf(names, i, g), s)
+			b = g.appendLimit(b, d.policyName(i, g), s)
 		}
 		i++
 	}
@@ -70,11 +74,12 @@ func (g *gauge) appendLimit(b []byte, name string, s State) []byte {
 	return strconv.AppendInt(b, g.resetSeconds(s), 10)
 }
 
-func nameOf(names []string, i int, g *gauge) string {
-	if names == nil {
+// policyName returns what the header calls the shown limit of an index.
+func (d *Decision) policyName(i int, g *gauge) string {
+	if d.names == nil {
 		return g.limit.name
 	}
-	return names[i]
+	return d.names[i]
 }
 
 // freeNames returns the names of the shown limits, numbered where another

@@ -37,7 +37,8 @@ type Problem struct {
 }
 
 // Problem returns what a denied response says: a problem of the type
-// quota-exceeded that names the violated policies.
+// quota-exceeded that names the violated policies, as the header does if
+// [Decision.SetHeaders] was called before.
 func (d *Decision) Problem() Problem {
 	p := Problem{
 		Status: StatusDenied, Type: typeQuotaExceeded, Title: "Quota exceeded",
@@ -46,10 +47,12 @@ func (d *Decision) Problem() Problem {
 	if !d.Never {
 		p.Detail = "Try again in " + plural(d.retrySeconds(), "second") + "."
 	}
+	i := 0
 	for s, g := range d.shown {
 		if s.Denied {
-			p.Violated = append(p.Violated, g.limit.name)
+			p.Violated = append(p.Violated, d.policyName(i, g))
 		}
+		i++
 	}
 	return p
 }

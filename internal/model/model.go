@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/slidegate/slidegate/core"
@@ -135,7 +136,7 @@ func (s *Store) charge(v *view, a *core.Ask) {
 			a.States[i].Remaining = max(0, k.room(v.at))
 		}
 	}
-	s.subjects[subject{a.Rule, a.Key}] = v.record
+	s.subjects[subject{a.Rule, strings.Clone(a.Key)}] = v.record
 	a.Receipt = core.Receipt{At: v.at, Serial: s.serial, Dry: v.dry}
 }
 

@@ -1,12 +1,15 @@
 package model_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/slidegate/slidegate/core"
+	"github.com/slidegate/slidegate/core/storetest"
 	"github.com/slidegate/slidegate/internal/model"
 )
 
@@ -183,4 +186,53 @@ func ExampleStore() {
 	a := []core.Ask{{Rule: "r", Key: "k", Cost: 3, Limits: []core.Limit{core.PerMinute(2)}, States: make([]core.State, 1)}}
 	fmt.Println(s.Decide(time.Unix(0, 0), a), a[0].States[0].Never)
 	// Output: false true
+}
+
+// A coarse store is the model behind the interface of stores, on a clock of
+// whole microseconds.
+type coarse struct {
+	mu    sync.Mutex
+	model *model.Store
+	now   time.Time
+}
+
+func (c *coarse) Check([]core.Limit) error { return nil }
+
+func (c *coarse) Decide(ctx context.Context, asks []core.Ask) (time.Time, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() == nil {
+		c.model.Decide(c.now, asks)
+	}
+	return c.now, ctx.Err()
+}
+
+func (c *coarse) Peek(_ context.Context, a *core.Ask) (time.Time, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.model.Peek(c.now, a)
+	return c.now, nil
+}
+
+func (c *coarse) Reset(_ context.Context, rule, key string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.model.Reset(rule, key)
+	return nil
+}
+
+func (c *coarse) Refund(_ context.Context, asks []core.Ask) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.model.Refund(c.now, asks)
+	return nil
+}
+
+// TestTheModelKeepsTheContract holds the model, too, against the numbers that
+// were worked out by hand. Its ticks are longer than the memory store's.
+func TestTheModelKeepsTheContract(t *testing.T) {
+	storetest.Run(t, func(*testing.T) storetest.Fixture {
+		c := &coarse{model: model.New(time.Microsecond), now: time.Date(2026, 7, 4, 12, 34, 56, 789_000, time.UTC)}
+		return storetest.Fixture{Store: c, Advance: func(d time.Duration) { c.now = c.now.Add(d) }, Tick: time.Microsecond}
+	})
 }

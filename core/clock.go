@@ -11,9 +11,13 @@ type clock struct {
 	now  func() time.Time // replaces the monotonic clock if set
 }
 
-// latestInstant is in the year 2134: an instant and the longest wait add up to
-// less than 63 bits.
-const latestInstant = 1<<63 - 1 - int64(MaxRefill) - int64(MaxWindow)*2
+// The instants that a clock may read; one outside of them stands at the nearest.
+// They are in the years 1949 and 2142: the time from the first to the last and
+// the longest wait add up to less than 63 bits, however a clock jumps.
+const (
+	earliestInstant = -2 * int64(MaxWindow)
+	latestInstant   = 1<<63 - 1 - int64(MaxRefill) - 2*int64(MaxWindow)
+)
 
 func newClock(now func() time.Time) clock {
 	base := time.Now()
@@ -22,7 +26,7 @@ func newClock(now func() time.Time) clock {
 
 func (c *clock) read() int64 {
 	if c.now != nil {
-		return min(c.now().UnixNano(), latestInstant)
+		return max(earliestInstant, min(c.now().UnixNano(), latestInstant))
 	}
 	return c.unix + int64(time.Since(c.base))
 }

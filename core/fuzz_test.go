@@ -357,6 +357,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 1, 0, 0, 0, 0, 7, 0, 0, 3, 200, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0})
 	f.Add([]byte{2, 255, 255, 255, 255, 1, 255, 1, 128, 4, 0, 1, 128, 7, 255, 4, 1, 0, 1, 0})
 	f.Add([]byte{16, 3, 1, 0, 6, 0, 0, 0, 0, 2, 100, 6, 0, 1, 3, 8, 50, 0, 0, 7, 0, 0})
+	f.Add([]byte{16, 1, 255, 255, 255, 15, 15, 128, 0, 1, 255, 255, 9, 0, 0, 1, 4, 4, 9, 255, 0, 9, 128, 0})
 	f.Add([]byte{12, 100, 60, 59, 0, 0, 0, 4, 0, 0, 9, 6, 0, 6, 0, 7, 2, 5, 9, 0, 1})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		run := newScriptRun(t, script)
@@ -411,7 +412,7 @@ func (r *scriptRun) next() int64 {
 }
 
 func (r *scriptRun) step() {
-	switch r.next() % 9 {
+	switch r.next() % 10 {
 	case 0:
 		r.decide(1)
 	case 1:
@@ -430,6 +431,8 @@ func (r *scriptRun) step() {
 		r.obey(r.decide(1 + r.next()/16))
 	case 8:
 		r.clock.at -= r.next()
+	case 9:
+		r.clock.at = (r.next() - 128) << 56 // anywhere that 64 bits reach
 	}
 }
 
@@ -494,7 +497,8 @@ func (r *scriptRun) checkState(s core.LimitState) {
 // then ends.
 func (r *scriptRun) obey(d core.Decision, cost int64) {
 	r.t.Helper()
-	if d.Allowed || d.Never {
+	const nearTheEnd = 1 << 62 // a clock further on is taken to stand still
+	if d.Allowed || d.Never || r.clock.at+int64(d.RetryAfter) > nearTheEnd || r.clock.at < -1<<59 {
 		return
 	}
 	r.clock.at += int64(d.RetryAfter) - 1

@@ -26,6 +26,7 @@ func adapter() conformance.Adapter {
 			"Key":      func() { nethttp.Key(nil) },
 			"OnDenied": func() { nethttp.OnDenied(nil) },
 			"OnError":  func() { nethttp.OnError(nil) },
+			"RefundIf": func() { nethttp.RefundIf(nil) },
 		},
 		UserKey:    conformance.MuxUserKey(),
 		GroupRoute: "/api/", // the pattern that the group's mux is mounted under
@@ -49,6 +50,9 @@ func limit(l *core.Limiter, s conformance.Setup) func(http.Handler) http.Handler
 	}
 	if s.ExposeDecision {
 		options = append(options, nethttp.ExposeDecision())
+	}
+	if s.RefundIf != nil {
+		options = append(options, nethttp.RefundIf(s.RefundIf))
 	}
 	return nethttp.New(l, options...)
 }

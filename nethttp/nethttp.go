@@ -23,18 +23,27 @@ func Limit(rules ...core.Rule) func(http.Handler) http.Handler {
 // A limiter that is mounted twice on the way of a request counts it once. New
 // panics if the limiter is nil.
 func New(limiter *core.Limiter, options ...Option) func(http.Handler) http.Handler {
-	if limiter == nil {
-		panic("nethttp: New needs a limiter; core.New makes one")
-	}
+	require(limiter != nil, "New needs a limiter; core.New makes one")
 	c := config{limiter: limiter, onDenied: denied, onError: failed}
 	for _, option := range options {
 		option(&c)
 	}
-	return func(next http.Handler) http.Handler { return &handler{config: c, next: next} }
+	return func(next http.Handler) http.Handler {
+		require(next != nil, "the middleware needs a handler to limit")
+		return &handler{config: c, next: next}
+	}
+}
+
+// require panics where a router that is being built could never serve.
+func require(ok bool, text string) {
+	if !ok {
+		panic("nethttp: " + text)
+	}
 }
 
 // Key makes a key function of one that takes the request of net/http.
 func Key(f func(*http.Request) (string, error)) core.KeyFunc {
+	require(f != nil, "Key needs a function")
 	return func(r core.Request) (string, error) {
 		native := Request(r)
 		if native == nil {
@@ -69,12 +78,14 @@ type config struct {
 // OnDenied answers denied requests in place of status 429 with a problem body.
 // The header fields are set already; the next handler does not run.
 func OnDenied(f func(http.ResponseWriter, *http.Request, core.Decision)) Option {
+	require(f != nil, "OnDenied needs a function")
 	return func(c *config) { c.onDenied = f }
 }
 
 // OnError answers requests that could not be decided on, in place of
 // [core.ProblemOf]. The next handler does not run.
 func OnError(f func(http.ResponseWriter, *http.Request, error)) Option {
+	require(f != nil, "OnError needs a function")
 	return func(c *config) { c.onError = f }
 }
 
@@ -83,6 +94,7 @@ func OnError(f func(http.ResponseWriter, *http.Request, error)) Option {
 // status 500, one that hijacks the connection as 101. The ResponseWriter is then
 // wrapped; it keeps what the server's own can do.
 func RefundIf(f func(status int) bool) Option {
+	require(f != nil, "RefundIf needs a function")
 	return func(c *config) { c.refundIf = f }
 }
 

@@ -90,6 +90,9 @@ type Reply struct {
 	Status int
 	Header [][2]string
 	Body   string
+	// Fails says to answer with Status by the framework's own error path, such
+	// as a returned error, where it has one. The rest of the reply is nothing.
+	Fails bool
 	// Stream, if set, is called in place of writing a body, with a function
 	// that sends a piece of it to the client at once.
 	Stream func(send func(string) error)

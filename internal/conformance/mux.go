@@ -88,6 +88,10 @@ func (m Mux) front(s Setup, next http.Handler) http.Handler {
 // WriteReply writes a reply to the writer of net/http, and of frameworks whose
 // writer is one.
 func WriteReply(w http.ResponseWriter, r Reply) {
+	if r.Fails {
+		http.Error(w, http.StatusText(r.Status), r.Status)
+		return
+	}
 	for _, field := range r.Header {
 		w.Header().Set(field[0], field[1])
 	}

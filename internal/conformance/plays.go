@@ -1,3 +1,11 @@
 package conformance
 
-func plays() []scenario { return nil }
+import "slices"
+
+// plays returns the scenarios that need more than a list of requests.
+func plays() []scenario {
+	return slices.Concat(
+		configPlays(), requestPlays(), keyPlays(), peerPlays(), clockPlays(),
+		decisionPlays(), chainPlays(), crowdPlays(), wirePlays(), failurePlays(), refundPlays(),
+	)
+}

@@ -64,3 +64,8 @@ func params(items []item, name string) string {
 	}
 	return strings.Join(values, ",")
 }
+
+// contains reports whether a text stands anywhere in a response.
+func contains(r response, text string) bool {
+	return strings.Contains(r.body, text) || strings.Contains(fmt.Sprint(r.header), text)
+}

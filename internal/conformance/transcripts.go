@@ -92,7 +92,7 @@ func answerTranscripts() []transcript {
 			return Setup{Group: []*core.Limiter{s.limiter(two)}, OnError: ownError}
 		}, now(request{client: "-"}, request{})},
 		{"statuses of the handler", func(s *stage) Setup {
-			return Setup{Group: []*core.Limiter{s.limiter(by(core.PerMinute(5)))}, Handle: statusOfQuery}
+			return Setup{Group: []*core.Limiter{s.limiter(by(core.PerMinute(5)))}, Handle: statusOfClient}
 		}, now(request{client: "201"}, request{client: "404"}, request{client: "500"}, request{client: "503"})},
 		{"POST", onGroup(two), now(request{method: "POST"}, request{method: "POST"}, request{method: "POST"})},
 	}
@@ -109,8 +109,8 @@ func ownError(err error) Reply {
 	return plain(core.ProblemOf(err).Status+18, err.Error()+"\n")
 }
 
-// statusOfQuery answers with the status that is the client's name.
-func statusOfQuery(c Call) Reply {
+// statusOfClient answers with the status that is the client's name.
+func statusOfClient(c Call) Reply {
 	status, _ := strconv.Atoi(c.Header("X-Client"))
 	r := plain(status, "the handler's own words\n")
 	r.Header = append(r.Header, [2]string{"Cache-Control", "private"})

@@ -20,6 +20,8 @@ type held struct {
 	moving *entry // what is kept, while entry is a copy of it under other limits
 	at     int64  // the key's time
 	dry    bool   // all dry runs have room
+
+	resident bool // the subject has an entry
 }
 
 // decide decides on all asks as one step: under the locks of all their shards,
@@ -92,8 +94,10 @@ func (h *held) take(m *Memory, a *ask, now int64) {
 	s := &m.shards[h.shard]
 	h.entry, h.at = s.find(m, a.plan, a.key), now
 	if h.entry == nil {
+		h.entry = s.recall(m, a.plan, a.key, now)
 		return
 	}
+	h.resident = true
 	h.at = max(now, h.entry.last)
 	if h.entry.plan != a.plan {
 		h.entry, h.moving = h.entry.under(a.plan, h.at), h.entry
@@ -139,8 +143,11 @@ func (h *held) charge(m *Memory, a *ask, states []State) (forgot bool) {
 		return false
 	}
 	switch s := &m.shards[h.shard]; {
-	case h.entry == nil:
-		h.entry, forgot = s.insert(m, a.plan, a.key, h.at)
+	case !h.resident:
+		if h.entry != nil {
+			m.newcomers.Add(1)
+		}
+		h.entry, forgot = s.insert(m, a.plan, a.key, h.entry, h.at)
 	case h.moving != nil:
 		s.serial++
 		h.entry = h.moving
@@ -185,6 +192,8 @@ func (m *Memory) peek(a *ask, states []State) (now int64) {
 		if h.entry.plan != a.plan {
 			h.entry = h.entry.under(a.plan, h.at)
 		}
+	} else {
+		h.entry = s.recall(m, a.plan, a.key, now)
 	}
 	h.assess(a, now, states)
 	h.settle(a, now, states)

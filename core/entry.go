@@ -9,19 +9,33 @@ type entry struct {
 	last   int64  // the instant of the last charge: the key's time never runs backwards
 	serial uint64 // tells the entry from an earlier one of the same subject
 	words  []int64
-	logs   *[]stampLog // of exact limits; nil where there is none
-	inline [3]int64    // words of a lone smooth(1), the usual case
+	extra  *extra   // what few entries have, or nil
+	inline [3]int64 // words of a lone smooth(1), the usual case
 }
 
-// live reports whether any count still matters at an instant.
-func (e *entry) live(at int64) bool {
-	at = max(at, e.last)
-	for i := range e.plan.gauges {
-		if e.plan.gauges[i].live(e, at) {
-			return true
-		}
+// extra is the part of an entry that few need.
+type extra struct {
+	logs      []stampLog  // of exact limits
+	inherited []inherited // of all limits, or nil
+}
+
+// inherited returns what a limit began with, or nil.
+func (e *entry) inherited(g *gauge) *inherited {
+	if e == nil || e.extra == nil || e.extra.inherited == nil {
+		return nil
 	}
-	return false
+	return &e.extra.inherited[g.index]
+}
+
+// inherit gives the entry units to begin with.
+func (e *entry) inherit(g *gauge, i inherited) {
+	if e.extra == nil {
+		e.extra = &extra{}
+	}
+	if e.extra.inherited == nil {
+		e.extra.inherited = make([]inherited, len(e.plan.gauges))
+	}
+	e.extra.inherited[g.index] = i
 }
 
 // under returns the entry as it stands under another plan. It is a copy: only a

@@ -3,7 +3,7 @@ package core
 // A gauge is a limit made ready to be counted: its numbers, and where its state
 // lies in an [entry]. Every algorithm answers the same five questions about a
 // moment: how much room is there, how long until there is enough, charge this,
-// refund that, does it still matter. A request is admitted when its cost is at
+// refund that, how much still matters. A request is admitted when its cost is at
 // most the room, which is the quota less the estimate, rounded down.
 type gauge struct {
 	limit  Limit
@@ -13,8 +13,10 @@ type gauge struct {
 	slots  int64  // of a window, at least 1
 	window uint64 // nanoseconds
 
+	index        int // in its plan
 	first, words int // the part of entry.words that is this limit's
-	log          int // the index in entry.logs, of an exact limit
+	log          int // the index in entry.extra.logs, of an exact limit
+	sketch       int // the index in shard.sketches
 }
 
 func newGauge(l Limit) gauge {
@@ -42,6 +44,24 @@ func (g *gauge) moment(at int64) moment {
 
 // room returns the units that fit, possibly below zero.
 func (g *gauge) room(e *entry, m moment) int64 {
+	room := g.ownRoom(e, m)
+	if i := e.inherited(g); i != nil {
+		room -= i.at(m.at)
+	}
+	return room
+}
+
+// wait returns the nanoseconds until cost units fit. The cost is at most the
+// burst.
+func (g *gauge) wait(e *entry, m moment, cost int64) int64 {
+	if i := e.inherited(g); i != nil {
+		return i.wait(g, e, m, cost)
+	}
+	return g.ownWait(e, m, cost)
+}
+
+// ownRoom is the room beside what was charged to the entry itself.
+func (g *gauge) ownRoom(e *entry, m moment) int64 {
 	switch {
 	case e == nil || g.quota == 0:
 		return g.burst
@@ -55,9 +75,8 @@ func (g *gauge) room(e *entry, m moment) int64 {
 	return g.slotsRoom(g.of(e), m)
 }
 
-// wait returns the nanoseconds until cost units fit. The cost is at most the
-// burst.
-func (g *gauge) wait(e *entry, m moment, cost int64) int64 {
+// ownWait is the wait beside what was charged to the entry itself.
+func (g *gauge) ownWait(e *entry, m moment, cost int64) int64 {
 	switch {
 	case e == nil || g.quota == 0:
 		return 0
@@ -99,16 +118,16 @@ func (g *gauge) refund(e *entry, now, charged int64, cost int64) {
 	}
 }
 
-// live reports whether the counts still matter to a decision at the instant.
-func (g *gauge) live(e *entry, at int64) bool {
-	return g.room(e, g.moment(at)) < g.burst
+// kept returns the units of the entry's own that still matter at the instant.
+func (g *gauge) kept(e *entry, at int64) int64 {
+	return g.burst - g.ownRoom(e, g.moment(at))
 }
 
 // of returns the limit's own words.
 func (g *gauge) of(e *entry) []int64 { return e.words[g.first : g.first+g.words] }
 
 // stamps returns the limit's own log.
-func (g *gauge) stamps(e *entry) *stampLog { return &(*e.logs)[g.log] }
+func (g *gauge) stamps(e *entry) *stampLog { return &e.extra.logs[g.log] }
 
 // begin prepares the state of a limit that nothing was charged to.
 func (g *gauge) begin(e *entry, m moment) {

@@ -22,8 +22,15 @@ const DefaultMaxKeys = 65_536
 type Memory struct {
 	// MaxKeys bounds how many subjects (keys, a rule each) are kept; zero
 	// means [DefaultMaxKeys]. When that many are, the least recently used
-	// ones make room, and what was counted for them is forgotten.
+	// ones make room.
 	MaxKeys int
+	// SketchBytes bounds the memory of a generation of the sketches, of which
+	// there are two. They remember what was charged to subjects that had to
+	// make room while it mattered, so that nobody's count is washed out by a
+	// flood of keys. Zero means 32 for each key that is kept, and 2 MiB at
+	// most; below zero there are none, and such a subject starts afresh.
+	// Nothing is allocated before it is needed.
+	SketchBytes int
 
 	once  sync.Once
 	clock clock
@@ -35,26 +42,40 @@ type Memory struct {
 	private int             // entries that each shard may hold come what may
 	pool    atomic.Int64    // entries that any shard may take beyond that
 
-	mu      sync.RWMutex
-	numbers map[string]uint64 // of the rules
-	plans   planCache[*plan]
+	mu       sync.Mutex
+	numbers  map[string]uint64 // of the rules
+	latest   map[string]*plan  // of the rules
+	sketches map[sketchOf]int  // the index of each limit's
+	plans    planCache[*plan]
 
+	sketched  atomic.Int64 // bytes of all sketches, a generation
 	evictions atomic.Uint64
+	newcomers atomic.Uint64
+}
+
+// sketchOf is what a sketch is kept for: a limit of a rule, whatever its quota.
+type sketchOf struct {
+	rule  uint64
+	limit Limit
 }
 
 // MemoryStats are the figures of a [Memory] since it was first used.
 type MemoryStats struct {
 	// Keys is how many subjects are kept now.
 	Keys int
-	// LiveEvictions counts the subjects that were forgotten while their
+	// LiveEvictions counts the subjects that had to make room while their
 	// counts still mattered. If it grows, raise MaxKeys.
 	LiveEvictions uint64
+	// ChargedNewcomers counts the subjects that began with units from the
+	// sketches: their own from before they had to make room or, by chance,
+	// those of others.
+	ChargedNewcomers uint64
 }
 
 // Stats returns the figures. It locks each shard in turn.
 func (m *Memory) Stats() MemoryStats {
 	m.setUp()
-	stats := MemoryStats{LiveEvictions: m.evictions.Load()}
+	stats := MemoryStats{LiveEvictions: m.evictions.Load(), ChargedNewcomers: m.newcomers.Load()}
 	for i := range m.shards {
 		s := &m.shards[i]
 		s.mu.Lock()
@@ -78,7 +99,7 @@ func (m *Memory) setUp() {
 		m.clock = newClock(m.now)
 		m.seed = maphash.MakeSeed()
 		m.long = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-		m.numbers = map[string]uint64{}
+		m.numbers, m.latest, m.sketches = map[string]uint64{}, map[string]*plan{}, map[sketchOf]int{}
 		m.layShards()
 	})
 }
@@ -95,21 +116,39 @@ func (m *Memory) setClock(now func() time.Time) error {
 // plan returns the limits of a rule laid out for this store.
 func (m *Memory) plan(rule string, limits []Limit) *plan {
 	p, _ := m.plans.get(rule, limits, func() (*plan, error) {
-		return newPlan(rule, m.number(rule), limits), nil
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		p := newPlan(rule, m.number(rule), limits)
+		for i := range p.gauges {
+			p.gauges[i].sketch = m.sketchIndex(p.number, p.limits[i])
+		}
+		m.latest[rule] = p
+		return p, nil
 	})
 	return p
 }
 
 // number returns the small number that stands for a rule in stored keys.
 func (m *Memory) number(rule string) uint64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	n, ok := m.numbers[rule]
 	if !ok {
 		n = uint64(len(m.numbers))
 		m.numbers[rule] = n
 	}
 	return n
+}
+
+func (m *Memory) sketchIndex(rule uint64, l Limit) int {
+	l.dryRun = false
+	if l.algorithm != Bucket { // whose units live as long as its quota says
+		l.quota = 0
+	}
+	i, ok := m.sketches[sketchOf{rule, l}]
+	if !ok {
+		i = len(m.sketches)
+		m.sketches[sketchOf{rule, l}] = i
+	}
+	return i
 }
 
 // Decide implements [Store]. It never fails: the context is not looked at,
@@ -151,11 +190,16 @@ func (m *Memory) Peek(_ context.Context, a *Ask) (time.Time, error) {
 // Reset implements [Store].
 func (m *Memory) Reset(_ context.Context, rule, key string) error {
 	m.setUp()
-	p := &plan{number: m.number(rule)}
+	m.mu.Lock()
+	p := m.latest[rule]
+	m.mu.Unlock()
+	if p == nil {
+		return nil // nothing was ever counted under this rule
+	}
 	s := m.shard(p, key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.remove(m, p, key)
+	s.reset(m, p, key)
 	return nil
 }
 

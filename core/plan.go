@@ -20,9 +20,9 @@ type plan struct {
 
 func newPlan(rule string, number uint64, limits []Limit) *plan {
 	p := &plan{rule: rule, number: number, limits: slices.Clone(limits)}
-	for _, l := range limits {
+	for i, l := range limits {
 		g := newGauge(l)
-		g.first = p.words
+		g.index, g.first = i, p.words
 		p.words += g.words
 		if g.kind == Exact {
 			g.log = p.logs
@@ -35,7 +35,7 @@ func newPlan(rule string, number uint64, limits []Limit) *plan {
 
 // lay gives the entry state for the plan's limits, all untouched.
 func (p *plan) lay(e *entry, at int64) {
-	e.plan, e.words, e.logs = p, nil, nil
+	e.plan, e.words, e.extra = p, nil, nil
 	if p.words <= len(e.inline) {
 		e.inline = [3]int64{}
 		e.words = e.inline[:p.words]
@@ -43,8 +43,7 @@ func (p *plan) lay(e *entry, at int64) {
 		e.words = make([]int64, p.words)
 	}
 	if p.logs > 0 {
-		logs := make([]stampLog, p.logs)
-		e.logs = &logs
+		e.extra = &extra{logs: make([]stampLog, p.logs)}
 	}
 	for i := range p.gauges {
 		g := &p.gauges[i]
@@ -66,6 +65,9 @@ func (p *plan) adopt(e *entry, at int64, serial uint64) {
 		if j < 0 {
 			void = true
 			continue
+		}
+		if i := old.inherited(&old.plan.gauges[j]); i != nil {
+			e.inherit(g, *i)
 		}
 		switch from := &old.plan.gauges[j]; g.kind {
 		case Exact:

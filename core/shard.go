@@ -14,24 +14,34 @@ type shard struct {
 	mu      sync.Mutex
 	entries *simplelru.LRU[string, *entry]
 	serial  uint64
-	_       [40]byte // keeps the locks of two shards out of one cache line
+	// sketches of the limits that subjects were forgotten under; nil until the
+	// first time.
+	sketches []*sketch
+	_        [16]byte // keeps the locks of two shards out of one cache line
 }
 
 const (
 	smallestSharded = 4096 // keys; below, one shard
 	keysPerShard    = 1024 // at least
 	mostShards      = 256
+
+	sketchBytesPerKey = 32
+	mostSketchBytes   = 2 << 20
+	leastSketch       = 64
 )
+
+func (m *Memory) capacity() int {
+	if m.MaxKeys <= 0 {
+		return DefaultMaxKeys
+	}
+	return m.MaxKeys
+}
 
 // layShards divides the capacity. Each shard is sure of half its share and the
 // other halves are a common pool, so that the hash's imbalance evicts nobody
 // before the capacity is reached, and the capacity is never passed.
 func (m *Memory) layShards() {
-	capacity := m.MaxKeys
-	if capacity <= 0 {
-		capacity = DefaultMaxKeys
-	}
-	n := 1
+	capacity, n := m.capacity(), 1
 	if capacity >= smallestSharded {
 		for n < mostShards && n < 8*runtime.GOMAXPROCS(0) && 2*n*keysPerShard <= capacity {
 			n *= 2
@@ -82,20 +92,100 @@ func (s *shard) see(m *Memory, p *plan, key string) *entry {
 // lend returns bytes as a string that is used only as long as they stand.
 func lend(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// insert returns a new entry for a subject, whose key is copied here and only
-// here. If there is no room, the least recently used entry leaves; forgot
-// reports that its counts still mattered.
-func (s *shard) insert(m *Memory, p *plan, key string, at int64) (e *entry, forgot bool) {
+// insert keeps an entry for a subject, whose key is copied here and only here.
+// The entry is a new one, or the one that recall made. If there is no room, the
+// least recently used entry leaves; forgot reports that its counts still
+// mattered.
+func (s *shard) insert(m *Memory, p *plan, key string, e *entry, at int64) (kept *entry, forgot bool) {
 	if !s.reserve(m) {
-		_, victim, _ := s.entries.RemoveOldest()
-		forgot = victim.live(at)
+		subject, victim, _ := s.entries.RemoveOldest()
+		forgot = s.forget(m, subject, victim, at)
+	}
+	if e == nil {
+		e = &entry{last: at}
+		p.lay(e, at)
 	}
 	s.serial++
-	e = &entry{serial: s.serial, last: at}
-	p.lay(e, at)
+	e.serial = s.serial
 	var buf [subjectSize]byte
 	s.entries.Add(string(p.appendSubject(buf[:0], key, &m.long)), e)
 	return e, forgot
+}
+
+// forget folds what still matters of an entry into the sketches, and reports
+// whether anything does.
+func (s *shard) forget(m *Memory, subject string, victim *entry, at int64) (alive bool) {
+	at = max(at, victim.last)
+	for i := range victim.plan.gauges {
+		g := &victim.plan.gauges[i]
+		units := g.kept(victim, at)
+		if units <= 0 {
+			continue
+		}
+		alive = true
+		if sketch := s.sketch(m, g); sketch != nil {
+			sketch.fold(maphash.String(m.long[0], subject), units, at)
+		}
+	}
+	return alive
+}
+
+// sketch returns the sketch of a limit, making it if need be, or nil where they
+// are switched off.
+func (s *shard) sketch(m *Memory, g *gauge) *sketch {
+	if g.sketch >= len(s.sketches) {
+		if m.SketchBytes < 0 {
+			return nil
+		}
+		s.sketches = append(s.sketches, make([]*sketch, g.sketch+1-len(s.sketches))...)
+	}
+	if s.sketches[g.sketch] == nil {
+		s.sketches[g.sketch] = newSketch(g, m.sketchSize())
+	}
+	return s.sketches[g.sketch]
+}
+
+// sketchSize takes from the budget what falls to a limit in a shard, or little
+// where limits came later than the budget was divided.
+func (m *Memory) sketchSize() int {
+	budget := m.SketchBytes
+	if budget == 0 {
+		budget = min(mostSketchBytes, sketchBytesPerKey*m.capacity())
+	}
+	m.mu.Lock()
+	size := budget / len(m.shards) / len(m.sketches)
+	m.mu.Unlock()
+	if m.sketched.Add(int64(size)) > int64(budget) {
+		size = leastSketch
+	}
+	return size
+}
+
+// recall returns an entry for a subject without one that begins with what the
+// sketches say of it, or nil if that is nothing. Only insert keeps it.
+func (s *shard) recall(m *Memory, p *plan, key string, at int64) *entry {
+	if s.sketches == nil {
+		return nil
+	}
+	var buf [subjectSize]byte
+	hash := maphash.Bytes(m.long[0], p.appendSubject(buf[:0], key, &m.long))
+	var e *entry
+	for i := range p.gauges {
+		g := &p.gauges[i]
+		if g.sketch >= len(s.sketches) || s.sketches[g.sketch] == nil {
+			continue
+		}
+		units := s.sketches[g.sketch].recall(hash, at)
+		if units.at(at) == 0 {
+			continue
+		}
+		if e == nil {
+			e = &entry{last: at}
+			p.lay(e, at)
+		}
+		e.inherit(g, units)
+	}
+	return e
 }
 
 // reserve takes room for one more entry.
@@ -110,11 +200,16 @@ func (s *shard) reserve(m *Memory) bool {
 	return false
 }
 
-// remove forgets a subject and gives its room back.
-func (s *shard) remove(m *Memory, p *plan, key string) {
+// reset forgets what is counted for a subject. Where sketches may speak of it, an
+// untouched entry stays in its place, which does not ask them.
+func (s *shard) reset(m *Memory, p *plan, key string) {
+	now := m.clock.read()
 	var buf [subjectSize]byte
 	subject := p.appendSubject(buf[:0], key, &m.long)
 	if s.entries.Remove(lend(subject)) && s.entries.Len() >= m.private {
 		m.pool.Add(1)
+	}
+	if s.recall(m, p, key, now) != nil {
+		s.insert(m, p, key, nil, now)
 	}
 }

@@ -1,0 +1,163 @@
+// Package echov5mw limits the requests of Echo v5.
+//
+//	e.Use(echov5mw.Limit(core.By(keyfuncs.IP, core.PerMinute(100))))
+package echov5mw
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/labstack/echo/v5"
+
+	"github.com/slidegate/slidegate/core"
+)
+
+// Limit returns middleware that limits requests by rules, with all else as a
+// [core.Config] has it by default. It panics if the rules are not valid.
+func Limit(rules ...core.Rule) echo.MiddlewareFunc {
+	return New(core.MustNew(core.Config{Rules: rules}))
+}
+
+// New returns middleware that limits requests by a limiter, on the whole router,
+// a group or a route. Header fields are set before the next handler runs. What
+// the functions of the options return goes to Echo's error handler. A limiter
+// that is mounted twice on the way of a request counts it once. New panics if the
+// limiter is nil.
+func New(limiter *core.Limiter, options ...Option) echo.MiddlewareFunc {
+	if limiter == nil {
+		panic("echov5mw: New needs a limiter; core.New makes one")
+	}
+	c := &config{limiter: limiter, onDenied: denied, onError: failed}
+	for _, option := range options {
+		option(c)
+	}
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(ctx *echo.Context) error { return c.handle(ctx, next) }
+	}
+}
+
+// Key makes a key function of one that takes Echo's context.
+func Key(f func(*echo.Context) (string, error)) core.KeyFunc {
+	return func(r core.Request) (string, error) {
+		native := Context(r)
+		if native == nil {
+			return "", fmt.Errorf("echov5mw: Key needs the adapter echov5mw; the request is a %T", r.Native())
+		}
+		return f(native)
+	}
+}
+
+// Context returns Echo's context behind a neutral request, or nil under another
+// adapter.
+func Context(r core.Request) *echo.Context {
+	native, _ := r.Native().(*echo.Context)
+	return native
+}
+
+// DecisionFrom returns the decision of the innermost limiter with
+// [ExposeDecision] on the way of a request.
+func DecisionFrom(c *echo.Context) (core.Decision, bool) {
+	return core.DecisionFrom(c.Request().Context())
+}
+
+// An Option says how this adapter answers.
+type Option func(*config)
+
+type config struct {
+	limiter  *core.Limiter
+	onDenied func(*echo.Context, core.Decision) error
+	onError  func(*echo.Context, error) error
+	refundIf func(status int) bool
+	expose   bool
+}
+
+// OnDenied answers denied requests in place of status 429 with a problem body,
+// or an *echo.HTTPError where the application has an error handler of its own.
+// The header fields are set already; the next handler does not run.
+func OnDenied(f func(*echo.Context, core.Decision) error) Option {
+	return func(c *config) { c.onDenied = f }
+}
+
+// OnError answers requests that could not be decided on, in place of
+// [core.ProblemOf]. The next handler does not run.
+func OnError(f func(*echo.Context, error) error) Option {
+	return func(c *config) { c.onError = f }
+}
+
+// RefundIf takes the charge back after responses of which f says so: a login that
+// counts only when it failed. A handler that returns an error counts as the
+// status that Echo's error handler gives it, one that panics before it writes
+// as 500.
+func RefundIf(f func(status int) bool) Option {
+	return func(c *config) { c.refundIf = f }
+}
+
+// ExposeDecision puts the decision on allowed requests into their context, for
+// [DecisionFrom], which costs a few allocations.
+func ExposeDecision() Option {
+	return func(c *config) { c.expose = true }
+}
+
+func denied(c *echo.Context, d core.Decision) error { return respond(c, d.Problem(), nil) }
+
+func failed(c *echo.Context, err error) error {
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return respond(c, core.ProblemOf(err), err)
+}
+
+// respond goes the way of Echo's errors where the application handles them
+// itself. Echo's own handler would make another body of them.
+func respond(c *echo.Context, p core.Problem, cause error) error {
+	own := c.Echo().HTTPErrorHandler
+	if reflect.ValueOf(own).Pointer() != reflect.ValueOf(echo.DefaultHTTPErrorHandler(false)).Pointer() {
+		return echo.NewHTTPError(p.Status, p.Detail).Wrap(cause)
+	}
+	return c.Blob(p.Status, core.ContentTypeProblem, p.JSON())
+}
+
+func (m *config) handle(c *echo.Context, next echo.HandlerFunc) error {
+	header := core.HeaderMap(c.Response().Header())
+	if m.limiter.Again(header) {
+		return next(c)
+	}
+	d, err := m.limiter.Check(request{c})
+	if err != nil {
+		return m.onError(c, err)
+	}
+	d.SetHeaders(header)
+	if !d.Allowed {
+		return m.onDenied(c, d)
+	}
+	if m.expose {
+		c.SetRequest(c.Request().WithContext(core.WithDecision(c.Request().Context(), d)))
+	}
+	if m.refundIf != nil {
+		return m.serveAndSettle(c, next, d)
+	}
+	return next(c)
+}
+
+// serveAndSettle settles when the response begins: only then is the status known
+// of a handler that returns an error. A handler that writes nothing at all is
+// settled when it is through.
+func (m *config) serveAndSettle(c *echo.Context, next echo.HandlerFunc, d core.Decision) (err error) {
+	settled, status := false, http.StatusInternalServerError
+	settle := func(status int) {
+		if !settled {
+			settled = true
+			m.limiter.Settle(c.Request().Context(), &d, status, m.refundIf)
+		}
+	}
+	if response, err := echo.UnwrapResponse(c.Response()); err == nil {
+		response.Before(func() { settle(response.Status) })
+	}
+	defer func() {
+		if err == nil {
+			settle(status)
+		}
+	}()
+	err = next(c)
+	status = http.StatusOK
+	return err
+}

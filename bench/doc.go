@@ -1,0 +1,10 @@
+// Package bench measures the library against other limiters, in the same run,
+// with the same keys and the same work. Package internal/peers says how each is
+// configured.
+//
+//	go run ./bench/cmd/report     # from the top: everything, into docs/benchmarks.md
+//	go test -bench Decision       # from here: one table
+//
+// It has benchmarks and tests only, and is a module of its own so that no user's
+// build sees what they need.
+package bench

@@ -79,6 +79,9 @@ func (l *Limiter) useStore(c Config) error {
 	case local && memory == nil:
 		l.memory = &Memory{}
 		return fault("Config.Store is a nil *Memory; use &core.Memory{} or leave it out")
+	case local && memory.MaxKeys > 0 && memory.MaxKeys < len(c.Rules):
+		l.memory = memory
+		return fault("Memory.MaxKeys %d must be at least the number of rules, %d: a request has a key for each", memory.MaxKeys, len(c.Rules))
 	case local:
 		l.memory = memory
 	default:

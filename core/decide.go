@@ -28,6 +28,9 @@ type held struct {
 // on one reading of the clock, all limits are assessed, and charged only if no
 // limit denies. It returns how many entries it had to forget alive.
 func (m *Memory) decide(asks []ask, states []State) (now int64, evicted int) {
+	if len(asks) == 1 {
+		return m.decideOne(&asks[0], states)
+	}
 	var few [4]held
 	hold, first := few[:0], 0
 	for i := range asks {
@@ -41,19 +44,33 @@ func (m *Memory) decide(asks []ask, states []State) (now int64, evicted int) {
 		hold[i].take(m, &asks[i], now)
 		admitted = hold[i].assess(&asks[i], now, states) && admitted
 	}
-	if admitted {
-		for i := range asks {
-			if hold[i].charge(m, &asks[i], states) {
-				evicted++
-			}
-		}
-	}
 	for i := range asks {
+		if admitted && hold[i].admit(m, &asks[i]) {
+			evicted++
+		}
 		hold[i].settle(&asks[i], now, states)
 	}
 	m.unlock(hold)
 	if evicted > 0 {
 		m.evictions.Add(uint64(evicted))
+	}
+	return now, evicted
+}
+
+// decideOne is decide for the usual case of one rule.
+func (m *Memory) decideOne(a *ask, states []State) (now int64, evicted int) {
+	h := held{shard: m.shardIndex(a.plan, a.key)}
+	s := &m.shards[h.shard]
+	s.mu.Lock()
+	now = m.clock.read()
+	h.take(m, a, now)
+	if h.assess(a, now, states) && h.admit(m, a) {
+		evicted = 1
+	}
+	h.settle(a, now, states)
+	s.mu.Unlock()
+	if evicted > 0 {
+		m.evictions.Add(1)
 	}
 	return now, evicted
 }
@@ -111,7 +128,7 @@ func (h *held) assess(a *ask, now int64, states []State) (admitted bool) {
 	for i := range a.plan.gauges {
 		g := &a.plan.gauges[i]
 		s := &states[h.states+i]
-		*s = g.assess(h.entry, h.at, now, a.cost)
+		g.assess(s, h.entry, h.at, now, a.cost)
 		switch {
 		case !s.Denied:
 		case g.limit.dryRun:
@@ -123,23 +140,25 @@ func (h *held) assess(a *ask, now int64, states []State) (admitted bool) {
 	return admitted
 }
 
-func (g *gauge) assess(e *entry, at, now, cost int64) State {
+func (g *gauge) assess(s *State, e *entry, at, now, cost int64) {
 	m := g.moment(at)
 	room := g.room(e, m)
-	s := State{Remaining: max(0, room)}
-	if cost > room {
-		s.Denied = true
-		if s.Never = cost > g.burst; !s.Never {
-			s.RetryAfter = toDuration(g.wait(e, m, cost), at-now)
-		}
+	*s = State{Remaining: max(0, room)}
+	if cost <= room {
+		return
 	}
-	return s
+	s.Denied = true
+	if s.Never = cost > g.burst; !s.Never {
+		s.RetryAfter = toDuration(g.wait(e, m, cost), at-now)
+	}
 }
 
-// charge charges the ask to its limits and reports whether an entry had to be
-// forgotten alive for it.
-func (h *held) charge(m *Memory, a *ask, states []State) (forgot bool) {
-	if !h.dry && !slices.ContainsFunc(a.plan.gauges, func(g gauge) bool { return !g.limit.dryRun }) {
+// admit prepares the entry for the charge of an admitted ask, and reports
+// whether another had to be forgotten alive for it. Where nothing is to be
+// charged, since all limits are dry runs and one of them denies, there is no
+// receipt.
+func (h *held) admit(m *Memory, a *ask) (forgot bool) {
+	if !h.dry && !slices.ContainsFunc(a.plan.limits, func(l Limit) bool { return !l.dryRun }) {
 		return false
 	}
 	switch s := &m.shards[h.shard]; {
@@ -153,29 +172,28 @@ func (h *held) charge(m *Memory, a *ask, states []State) (forgot bool) {
 		h.entry = h.moving
 		a.plan.adopt(h.entry, h.at, s.serial)
 	}
-	for i := range a.plan.gauges {
-		g := &a.plan.gauges[i]
-		if g.limit.dryRun && !h.dry {
-			continue
-		}
-		g.charge(h.entry, g.moment(h.at), a.cost)
-		states[h.states+i].Remaining -= a.cost
-	}
 	h.entry.last = h.at
 	a.receipt = Receipt{At: h.at, Serial: h.entry.serial, Dry: h.dry}
 	return forgot
 }
 
-// settle adds to the states when more will be free.
+// settle charges an ask that was admitted, and adds to the states when more
+// will be free.
 func (h *held) settle(a *ask, now int64, states []State) {
+	admitted := a.receipt.Serial != 0
 	for i := range a.plan.gauges {
 		g, s := &a.plan.gauges[i], &states[h.states+i]
+		m := g.moment(h.at)
+		if admitted && (h.dry || !g.limit.dryRun) {
+			g.charge(h.entry, m, a.cost)
+			s.Remaining -= a.cost
+		}
 		switch {
 		case s.Remaining >= g.burst:
 		case s.RetryAfter > 0 && a.cost == s.Remaining+1:
 			s.Next = s.RetryAfter
 		default:
-			s.Next = toDuration(g.wait(h.entry, g.moment(h.at), s.Remaining+1), h.at-now)
+			s.Next = toDuration(g.wait(h.entry, m, s.Remaining+1), h.at-now)
 		}
 	}
 }

@@ -24,16 +24,21 @@ type Decision struct {
 	RetryAfter time.Duration
 
 	limiter *Limiter
-	now     int64    // the store's reading of its clock
-	names   []string // the shown limits' policies in a header, if not all are their own
+	now     int64 // the store's reading of its clock
 
 	// Requests of up to three rules with four limits need no memory of
 	// their own.
-	asked, stated int
-	fewAsks       [3]ask
-	fewStates     [4]State
-	moreAsks      []ask
-	moreStates    []State
+	asked, stated int32
+	asksHere      [3]ask
+	statesHere    [4]State
+	more          *more // or nil
+}
+
+// more is what few decisions have.
+type more struct {
+	asks   []ask    // all of them, if there are many
+	states []State  // likewise
+	names  []string // of the shown limits in a header, if some are not their own
 }
 
 // A LimitState is how one limit stood after a decision.
@@ -66,33 +71,38 @@ func (p *plan) states(all []LimitState, states []State) []LimitState {
 }
 
 func (d *Decision) asks() []ask {
-	if d.moreAsks != nil {
-		return d.moreAsks
+	if d.more != nil && d.more.asks != nil {
+		return d.more.asks
 	}
-	return d.fewAsks[:d.asked]
+	return d.asksHere[:d.asked]
 }
 
 func (d *Decision) states() []State {
-	if d.moreStates != nil {
-		return d.moreStates
+	if d.more != nil && d.more.states != nil {
+		return d.more.states
 	}
-	return d.fewStates[:d.stated]
+	return d.statesHere[:d.stated]
+}
+
+func (d *Decision) needMore() *more {
+	if d.more == nil {
+		d.more = &more{}
+	}
+	return d.more
 }
 
 // add adds an ask and makes room for its states.
-func (d *Decision) add(a ask) {
-	switch {
-	case d.moreAsks != nil:
-		d.moreAsks = append(d.moreAsks, a)
-	case d.asked == len(d.fewAsks):
-		d.moreAsks = append(slices.Clone(d.fewAsks[:]), a)
-	default:
-		d.fewAsks[d.asked] = a
+func (d *Decision) add(p *plan, key string, cost int64) {
+	if d.more == nil && int(d.asked) < len(d.asksHere) {
+		a := &d.asksHere[d.asked]
+		a.plan, a.key, a.cost = p, key, cost
+	} else {
+		d.needMore().asks = append(slices.Clone(d.asks()), ask{plan: p, key: key, cost: cost})
 	}
 	d.asked++
-	d.stated += len(a.plan.gauges)
-	if d.stated > len(d.fewStates) {
-		d.moreStates = make([]State, d.stated)
+	d.stated += int32(len(p.gauges))
+	if int(d.stated) > len(d.statesHere) {
+		d.needMore().states = make([]State, d.stated)
 	}
 }
 

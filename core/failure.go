@@ -49,7 +49,7 @@ func (l *Limiter) decideWithout(ctx context.Context, d *Decision, err error) err
 		case FailClosed:
 			return &RuleError{Rule: rule.Name, Kind: ErrStore, Err: err}
 		case Degrade:
-			d.add(asks[i])
+			d.add(asks[i].plan, asks[i].key, asks[i].cost)
 		}
 	}
 	if d.asked > 0 {

@@ -47,7 +47,7 @@ func (l *Limiter) Check(r Request) (d Decision, err error) {
 			return Decision{}, l.refused(r.Context(), err)
 		}
 		if asked {
-			d.add(a)
+			d.add(a.plan, a.key, a.cost)
 		}
 	}
 	if err := l.decide(r.Context(), &d); err != nil {
@@ -161,7 +161,7 @@ func (l *Limiter) AllowN(ctx context.Context, cost int64, keys ...string) (d Dec
 		case len(rule.plan.gauges) == 0:
 			return Decision{}, misuse("the limits of rule %q depend on a request; set Limits beside LimitsFor", rule.Name)
 		case cost > 0:
-			d.add(ask{plan: rule.plan, key: keys[i], cost: cost})
+			d.add(rule.plan, keys[i], cost)
 		}
 	}
 	if err := l.decide(ctx, &d); err != nil {

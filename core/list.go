@@ -24,7 +24,9 @@ func (d *Decision) setList(h Header) {
 	if d.Allowed {
 		limits = h.Get(headerRateLimit)
 	}
-	d.names = d.freeNames(policies)
+	if names := d.freeNames(policies); names != nil {
+		d.needMore().names = names
+	}
 	var space [320]byte
 	b, i := append(space[:0], policies...), 0
 	for _, g := range d.shown {
@@ -76,10 +78,10 @@ func (g *gauge) appendLimit(b []byte, name string, s State) []byte {
 
 // policyName returns what the header calls the shown limit of an index.
 func (d *Decision) policyName(i int, g *gauge) string {
-	if d.names == nil {
+	if d.more == nil || d.more.names == nil {
 		return g.limit.name
 	}
-	return d.names[i]
+	return d.more.names[i]
 }
 
 // freeNames returns the names of the shown limits, numbered where another

@@ -49,16 +49,23 @@ func (g *gauge) bucketCharge(words []int64, m moment, cost int64) {
 func (g *gauge) bucketRefund(words []int64, now, charged int64, cost int64) {
 	paid := mul128(uint64(now-charged), uint64(g.quota))
 	rest := mul128(uint64(cost), g.window).minus(paid)
-	g.owe(words, now, g.owed(words, now).minus(rest))
+	debt := g.owed(words, now).minus(rest)
+	if debt == (uint128{}) {
+		now = charged // nothing was owed at the last charge either, see adoptDebt
+	}
+	g.owe(words, now, debt)
 }
 
-// adoptDebt carries what a key owes over from a limit of another quota: units
-// owe the same in both, only the pace at which they are paid off differs. A
-// debt that would take longer than [MaxRefill] is cut to that.
-func (g *gauge) adoptDebt(words []int64, old *gauge, oldWords []int64, at int64) {
-	debt := old.owed(oldWords, at)
+// adoptDebt carries what a key owed at its last charge over from a limit of
+// another quota: a unit owes the same in both, and since then it is paid off at
+// the pace of the limit that is asked now. Whether and when that is asked before
+// the next charge then makes no difference, so that a wait that it announces is
+// exact though a denial keeps nothing. A debt that would take longer than
+// [MaxRefill] is cut to that.
+func (g *gauge) adoptDebt(words []int64, old *gauge, oldWords []int64, last int64) {
+	debt := old.owed(oldWords, last)
 	if longest := mul128(uint64(MaxRefill), uint64(g.quota)); g.quota > 0 && longest.less(debt) {
 		debt = longest
 	}
-	g.owe(words, at, debt)
+	g.owe(words, last, debt)
 }

@@ -124,6 +124,30 @@ func TestOtherCallsReportAFailingStore(t *testing.T) {
 	}
 }
 
+func TestAllowRefusesWhileTheStoreFailsClosed(t *testing.T) {
+	g := newGateOf(t, core.Config{Store: &scripted{fails: errGone}, Failure: core.FailClosed, Rules: []core.Rule{core.By(byNobody, core.PerHour(3))}})
+	for call, ask := range map[string]func(context.Context, ...string) (core.Decision, error){"Allow": g.Allow, "Wait": g.Wait} {
+		if d, err := ask(context.Background(), "u"); !errors.Is(err, core.ErrStore) || d.Allowed {
+			t.Errorf("%s: %t, %v, want ErrStore", call, d.Allowed, err)
+		}
+	}
+}
+
+func TestStoreMayRefuseLimitsOfARequest(t *testing.T) {
+	store := &scripted{}
+	g := newGateOf(t, core.Config{Store: store, Rules: []core.Rule{{Name: "rule", Key: byUser, LimitsFor: func(core.Request) ([]core.Limit, error) {
+		return []core.Limit{core.PerHour(3)}, nil
+	}}}})
+	store.unfit = errors.New("windows of whole days only")
+	if d, err := g.Check(get("User: u")); !errors.Is(err, core.ErrLimits) || !errors.Is(err, store.unfit) || d.Allowed {
+		t.Errorf("limits that the store cannot count: %t, %v, want ErrLimits", d.Allowed, err)
+	}
+	store.unfit = nil
+	if d := g.check(get("User: u")); !d.Allowed || d.Degraded {
+		t.Errorf("once it can: allowed %t", d.Allowed)
+	}
+}
+
 func TestRefundOfADegradedDecisionStaysLocal(t *testing.T) {
 	store := &scripted{fails: errGone}
 	g := newGateOf(t, core.Config{Store: store, Rules: []core.Rule{{Name: "rule", Key: byUser, Limits: []core.Limit{core.PerHour(3)}}}})

@@ -228,6 +228,12 @@ func TestStackedLimitersShareOneHeader(t *testing.T) {
 	wantLines(t, "draft 6: a denial shows over a tighter limit",
 		stacked(take(draft6, []int64{5}, core.PerHour(5)), take(draft6, full, core.PerMinute(2).Exact())),
 		"Cache-Control: no-store", "Ratelimit-Limit: 2", "Ratelimit-Policy: 5;w=3600, 2;w=60", "Ratelimit-Remaining: 0", "Ratelimit-Reset: 60", "Retry-After: 60")
+	wantLines(t, "draft 6: of two policies with one quota the one that shows",
+		stacked(take(draft6, one, core.PerMinute(5)), take(draft6, one, core.PerHour(5))),
+		"Ratelimit-Limit: 5", "Ratelimit-Policy: 5;w=3600", "Ratelimit-Remaining: 4", "Ratelimit-Reset: 3600")
+	wantLines(t, "draft 6: and that is the outer one while it is tighter",
+		stacked(take(draft6, []int64{2}, core.PerMinute(5)), take(draft6, one, core.PerHour(5))),
+		"Ratelimit-Limit: 5", "Ratelimit-Policy: 5;w=60", "Ratelimit-Remaining: 3", "Ratelimit-Reset: 60")
 	wantLines(t, "legacy: the outer limit is tighter",
 		stacked(take(none, one, core.PerHour(5)), take(none, one, core.PerMinute(100))),
 		"X-Ratelimit-Limit: 5", "X-Ratelimit-Remaining: 4", "X-Ratelimit-Reset: 1728003600")

@@ -73,7 +73,7 @@ func (p *plan) adopt(e *entry, at int64, serial uint64) {
 		case Exact:
 			*g.stamps(e) = *from.stamps(&old)
 		case Bucket:
-			g.adoptDebt(g.of(e), from, from.of(&old), at)
+			g.adoptDebt(g.of(e), from, from.of(&old), old.last)
 			void = void || g.quota != from.quota
 		default:
 			copy(g.of(e), from.of(&old))

@@ -172,10 +172,11 @@ func (b *broken) force(asks []core.Ask) {
 	roomy := rewritten(asks, func(a core.Ask) core.Ask {
 		limits := make([]core.Limit, len(a.Limits))
 		for i, l := range a.Limits {
-			limits[i] = recounted(l, core.MaxExactQuota)
+			quota := int64(core.MaxExactQuota)
 			if l.Algorithm() == core.Bucket {
-				limits[i] = core.Per(l.Quota(), l.Window()).Named(l.Name()).Bucket(core.MaxExactQuota)
+				quota = l.Quota() // which is its pace
 			}
+			limits[i] = recounted(l, quota, core.MaxExactQuota)
 		}
 		return core.Ask{Rule: a.Rule, Key: a.Key, Cost: a.Cost, Limits: limits, States: make([]core.State, len(limits))}
 	})
@@ -423,7 +424,7 @@ var brokenStores = []struct {
 			if l.Algorithm() != core.Smooth {
 				return l
 			}
-			return recounted(l, min(core.MaxQuota, int64(float32(l.Quota()))-1))
+			return recounted(l, min(core.MaxQuota, int64(float32(l.Quota()))-1), 1)
 		})
 	}, []string{"the largest and smallest"}},
 	{"takes a cost for 32 bits", func(b *broken) {

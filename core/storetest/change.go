@@ -39,17 +39,25 @@ func throughZero(p *probe) {
 	}
 }
 
-// newPace changes what a bucket pays off: it owes the same number of units, at
-// the new pace from the request on that was the first to be charged at it.
+// newPace changes what a bucket pays off: since its last charge it owes the same
+// number of units, at the pace of the limit that asks.
 func newPace(p *probe) {
 	slow, fast := core.PerMinute(6).Bucket(10), core.PerMinute(60).Bucket(10)
 	p.begin(slow.Window())
 	p.mustCharge(ask(8, slow))
-	p.to(20 * second)
-	p.mustCharge(ask(1, fast)) // owes 8 − 2 + 1
-	p.wantRemaining("at once", ask(1, fast), 3)
-	p.to(24 * second)
-	p.wantRemaining("4 s at one unit a second", ask(1, fast), 7)
+	p.to(5 * second)
+	p.wantRemaining("5 s at a unit in 10 s", ask(1, slow), 2)
+	p.wantRemaining("5 s at a unit a second", ask(1, fast), 7)
+	p.mustCharge(ask(1, fast)) // owes 8 − 5 + 1
+	p.wantRemaining("after one unit more", ask(1, fast), 6)
+	p.to(8 * second)
+	p.wantRemaining("3 s later at a unit a second", ask(1, fast), 9)
+	p.wantRemaining("3 s later at a unit in 10 s", ask(1, slow), 6)
+	a := ask(9, slow)
+	if p.decide(a) {
+		p.Errorf("a cost of 9 was admitted with 6 remaining")
+	}
+	p.holds("of a bucket that was slowed down", a)
 }
 
 // lowered lowers a quota below what is charged and takes the wait at its word.
@@ -59,9 +67,6 @@ func lowered(p *probe) {
 		p.mustCharge(ask(60, l))
 		p.to(l.Window() / 4)
 		p.mustCharge(ask(40, l))
-		if i == len(kinds(100))-1 {
-			continue // a bucket's pace would change with the request below
-		}
 		a := ask(3, kinds(7)[i])
 		if p.decide(a) {
 			p.Fatalf("%v: a cost of 3 was admitted under a quota of 7 with 100 charged", a[0].Limits)

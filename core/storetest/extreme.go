@@ -25,6 +25,20 @@ func extremeLimits(p *probe) {
 		p.begin(l.Window())
 		p.fill(l)
 	}
+	p.slowed()
+}
+
+// slowed has a bucket owe what it would pay off in ten centuries at its new
+// pace. A store may cut that short, but must keep its word.
+func (p *probe) slowed() {
+	p.begin(second)
+	p.mustCharge(ask(100, core.Per(100, core.MaxWindow).Bucket(100)))
+	a := ask(1, core.Per(1, core.MaxWindow).Bucket(10))
+	if p.decide(a) {
+		p.Errorf("%v: admitted beside a debt of 100", a[0].Limits)
+		return
+	}
+	p.holds("a debt of centuries", a)
 }
 
 // fill charges a limit to the last unit, waits as it says, and refunds.

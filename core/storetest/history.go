@@ -37,6 +37,7 @@ type history struct {
 	model   *model.Store
 	rules   [][]core.Limit
 	longest time.Duration   // of the windows
+	largest int64           // of the bursts
 	waits   []time.Duration // that were announced last
 	taken   []exchange      // that a refund may still come for
 	log     []string
@@ -92,7 +93,13 @@ func (h *history) counted(l core.Limit) core.Limit {
 	case 4:
 		return l.Fixed()
 	}
-	return l.Bucket(1 + h.Int64N(3*l.Quota()+1))
+	return l.Bucket(h.burst(l.Quota()))
+}
+
+func (h *history) burst(quota int64) int64 {
+	burst := min(core.MaxQuota, 1+h.Int64N(3*quota+1))
+	h.largest = max(h.largest, burst)
+	return burst
 }
 
 func (h *history) quota() int64 {
@@ -252,22 +259,25 @@ func (h *history) resetBoth() {
 	h.model.Reset(rule, key)
 }
 
-// changeQuota gives a limit another quota. Those of buckets stay: when their
-// pace changes has a check of its own.
+// changeQuota gives a limit another quota, and a bucket another burst. Where a
+// bucket's debt could then take more than the longest refill, a store may cut
+// it; what a refund gives back across such a change is the store's choice too.
 func (h *history) changeQuota() {
 	limits := h.rules[h.IntN(len(h.rules))]
-	i := h.IntN(len(limits))
-	old := limits[i]
-	changed := recounted(old, h.quota())
-	if old.Algorithm() == core.Bucket || changed.Validate() != nil {
+	i, quota := h.IntN(len(limits)), h.quota()
+	changed, deepest := recounted(limits[i], quota, h.burst(quota)), recounted(limits[i], quota, h.largest)
+	if changed.Validate() != nil || deepest.Validate() != nil {
 		return
 	}
-	h.note("%v becomes %v", old, changed)
+	h.note("%v becomes %v", limits[i], changed)
 	limits[i] = changed
+	if changed.Algorithm() == core.Bucket {
+		h.taken = nil
+	}
 }
 
-// recounted returns the limit with another quota.
-func recounted(l core.Limit, quota int64) core.Limit {
+// recounted returns the limit with another quota and, for a bucket, burst.
+func recounted(l core.Limit, quota, burst int64) core.Limit {
 	changed := core.Per(quota, l.Window()).Named(l.Name())
 	switch l.Algorithm() {
 	case core.Smooth:
@@ -278,6 +288,8 @@ func recounted(l core.Limit, quota int64) core.Limit {
 		changed = changed.Exact()
 	case core.Fixed:
 		changed = changed.Fixed()
+	case core.Bucket:
+		changed = changed.Bucket(burst)
 	}
 	if l.IsDryRun() {
 		changed = changed.DryRun()

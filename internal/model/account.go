@@ -11,8 +11,8 @@ import (
 type account struct {
 	limit   core.Limit
 	charges []charge
-	debt    *big.Rat // of a bucket: the units that it owed at asOf
-	asOf    int64
+	debt    *big.Rat // of a bucket: the units that it owed at the last charge
+	last    int64    // the subject's last charge
 }
 
 type charge struct {
@@ -41,12 +41,17 @@ func position(l core.Limit, at int64) (slot int64, passed *big.Rat) {
 }
 
 // under returns a copy of the account under a limit of the same counts, which
-// may have another quota. A bucket pays its debt at the old pace until then,
-// and what was charged before a change of pace cannot be refunded.
-func (k account) under(l core.Limit, at int64) account {
-	moved := account{limit: l, charges: slices.Clip(k.charges), debt: k.owed(at), asOf: at}
+// may have another quota. Since its last charge a bucket then pays its debt off
+// at that pace; a debt beyond the longest refill is cut to that, and what was
+// charged at another pace cannot be refunded.
+func (k account) under(l core.Limit) account {
+	moved := k
+	moved.limit, moved.charges = l, slices.Clip(k.charges)
 	if l.Algorithm() == core.Bucket && l.Quota() != k.limit.Quota() {
 		moved.charges = nil
+		if longest := moved.paid(int64(core.MaxRefill)); l.Quota() > 0 && k.debt.Cmp(longest) > 0 {
+			moved.debt = longest
+		}
 	}
 	return moved
 }
@@ -100,10 +105,13 @@ func (k *account) logged(at int64) *big.Rat {
 }
 
 // owed returns what a bucket owes at an instant: quota units a window are paid
-// off of what it owed before.
+// off of what it owed at the last charge.
 func (k *account) owed(at int64) *big.Rat {
-	return atLeastZero(new(big.Rat).Sub(k.debt, k.paid(at-k.asOf)))
+	return atLeastZero(new(big.Rat).Sub(k.debt, k.paid(at-k.last)))
 }
+
+// settle makes an instant that of the last charge.
+func (k *account) settle(at int64) { k.debt, k.last = k.owed(at), at }
 
 // paid returns the units that a bucket pays off in a time.
 func (k *account) paid(ns int64) *big.Rat {
@@ -121,8 +129,8 @@ func (k *account) horizon(at int64) int64 {
 	return floor(time) + 1
 }
 
+// charge adds a charge to an account that was settled at its instant.
 func (k *account) charge(c charge) {
-	k.debt, k.asOf = k.owed(c.at), c.at
 	k.debt.Add(k.debt, new(big.Rat).SetInt64(c.cost))
 	if k.limit.Algorithm() != core.Bucket {
 		// Two windows on no algorithm counts a charge.
@@ -143,7 +151,10 @@ func (k *account) refund(at int64, serial uint64) {
 	k.charges = slices.Delete(slices.Clone(k.charges), i, i+1)
 	rest := new(big.Rat).SetInt64(c.cost)
 	rest = atLeastZero(rest.Sub(rest, k.paid(at-c.at)))
-	k.debt, k.asOf = atLeastZero(rest.Sub(k.owed(at), rest)), at
+	k.debt = atLeastZero(rest.Sub(k.owed(at), rest))
+	if k.debt.Sign() > 0 { // as it was at the last charge
+		k.debt.Add(k.debt, k.paid(at-k.last))
+	}
 }
 
 func atLeastZero(r *big.Rat) *big.Rat {

@@ -99,10 +99,10 @@ func (s *Store) view(now time.Time, a *core.Ask) view {
 	for _, l := range a.Limits {
 		i := slices.IndexFunc(known.accounts, func(k account) bool { return k.limit.SameCounts(l) })
 		if i < 0 {
-			v.accounts = append(v.accounts, account{limit: l, debt: new(big.Rat), asOf: v.at})
+			v.accounts = append(v.accounts, account{limit: l, debt: new(big.Rat), last: v.at})
 			continue
 		}
-		v.accounts = append(v.accounts, known.accounts[i].under(l, v.at))
+		v.accounts = append(v.accounts, known.accounts[i].under(l))
 	}
 	return v
 }
@@ -131,7 +131,9 @@ func (s *Store) charge(v *view, a *core.Ask) {
 	s.serial++
 	v.last = v.at
 	for i := range v.accounts {
-		if k := &v.accounts[i]; v.dry || !k.limit.IsDryRun() {
+		k := &v.accounts[i]
+		k.settle(v.at)
+		if v.dry || !k.limit.IsDryRun() {
 			k.charge(charge{s.serial, v.at, slotOf(k.limit, v.at), a.Cost})
 			a.States[i].Remaining = max(0, k.room(v.at))
 		}

@@ -1,0 +1,42 @@
+package core_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestImports: the core stands on the standard library, without net/http, and
+// on golang-lru; its tests on the standard library and this module.
+func TestImports(t *testing.T) {
+	const module, lru = "github.com/slidegate/slidegate/", "github.com/hashicorp/golang-lru/v2/"
+	packages := imports(t, "{{.ImportPath}}")
+	for _, forbidden := range []string{"net/http", "net", "log", "log/slog", "encoding/json"} {
+		if slices.Contains(packages, forbidden) {
+			t.Errorf("core depends on %s", forbidden)
+		}
+	}
+	for _, p := range imports(t, "{{if not .Standard}}{{.ImportPath}}{{end}}") {
+		if p != module+"core" && !strings.HasPrefix(p, lru) {
+			t.Errorf("core depends on %s", p)
+		}
+	}
+	for _, p := range imports(t, "{{if not .Standard}}{{.ImportPath}}{{end}}", "-test") {
+		if p = strings.TrimPrefix(p, "["); !strings.HasPrefix(p, module) && !strings.HasPrefix(p, lru) {
+			t.Errorf("core's tests depend on %s", p)
+		}
+	}
+}
+
+// imports returns what the package depends on, itself included, as the go
+// command lists it.
+func imports(t *testing.T, format string, flags ...string) []string {
+	t.Helper()
+	command := exec.Command("go", append(append([]string{"list", "-deps", "-f", format}, flags...), ".")...)
+	out, err := command.Output()
+	if err != nil {
+		t.Skipf("%v: %v", command, err)
+	}
+	return strings.Fields(string(out))
+}

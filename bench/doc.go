@@ -5,6 +5,6 @@
 //	go run ./bench/cmd/report     # from the top: everything, into docs/benchmarks.md
 //	go test -bench Decision       # from here: one table
 //
-// It has benchmarks and tests only, and is a module of its own so that no user's
-// build sees what they need.
+// Two more commands and packages besiege and soak a limiter. All of it is a module of its own so that no
+// user sees what it needs.
 package bench

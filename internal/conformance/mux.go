@@ -27,9 +27,12 @@ type muxUser struct{}
 func MuxUserKey() any { return muxUser{} }
 
 // Serve is [Adapter].Serve.
-func (m Mux) Serve(tb testing.TB, ln net.Listener, s Setup) {
+func (m Mux) Serve(tb testing.TB, ln net.Listener, s Setup) { ServeHTTP(tb, ln, m.handler(s)) }
+
+// ServeHTTP serves an http.Handler on a listener until the test ends.
+func ServeHTTP(tb testing.TB, ln net.Listener, h http.Handler) {
 	server := &http.Server{
-		Handler:           m.handler(s),
+		Handler:           h,
 		ReadHeaderTimeout: patience,
 		ErrorLog:          log.New(io.Discard, "", 0), // some handlers panic on purpose
 	}

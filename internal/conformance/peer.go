@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -14,6 +15,15 @@ type listener struct{ net.Listener }
 
 // patience bounds everything that a scenario waits for.
 const patience = 10 * time.Second
+
+// patienceOf is patience, or what the suite's own tests have, in which some wait
+// in vain.
+func patienceOf(tb testing.TB) time.Duration {
+	if hasty, ok := tb.(interface{ patience() time.Duration }); ok {
+		return hasty.patience()
+	}
+	return patience
+}
 
 // Accept returns the next connection that names its peer.
 func (l listener) Accept() (net.Conn, error) {
@@ -57,19 +67,17 @@ type peerConn struct {
 
 func (c peerConn) RemoteAddr() net.Addr { return c.peer }
 
-// addrOf returns the usual kind of address where the text is one.
+// addrOf returns the usual kind of address where the text is one, and else that
+// of a Unix socket.
 func addrOf(text string) net.Addr {
 	if ap, err := netip.ParseAddrPort(text); err == nil {
 		return net.TCPAddrFromAddrPort(ap)
 	}
-	return textAddr(text)
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, 0))
+	}
+	return &net.UnixAddr{Name: text, Net: "unix"}
 }
-
-// A textAddr is an address of another form, such as one without a port.
-type textAddr string
-
-func (a textAddr) Network() string { return "tcp" }
-func (a textAddr) String() string  { return string(a) }
 
 // dial connects to a server behind a listener as a peer.
 func dial(addr, peer string) (net.Conn, error) {

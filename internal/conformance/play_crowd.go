@@ -95,7 +95,7 @@ func slowHandler(tb testing.TB, a Adapter) {
 	go func() { slow <- s.send(request{client: "a", header: [][2]string{{"X-Slow", "yes"}}}) }()
 	select {
 	case <-entered:
-	case <-time.After(patience):
+	case <-time.After(patienceOf(tb)):
 		tb.Fatal("the slow handler was not reached")
 	}
 	for _, client := range []string{"a", "b"} {
@@ -105,7 +105,7 @@ func slowHandler(tb testing.TB, a Adapter) {
 	}
 	select {
 	case r := <-slow:
-		tb.Errorf("the slow handler answered %d before it was let go", r.status)
+		tb.Fatalf("the slow handler answered %d before it was let go", r.status)
 	default:
 	}
 	release()

@@ -32,7 +32,6 @@ func peerPlays() []scenario {
 		}),
 		visits("RL-075 zones do not make clients", keyfuncs.IP, 2, []visit{
 			{"[fe80::1%eth0]:1234", "200"}, {"[fe80::1%eth1]:1234", "200"}, {"[fe80::1%eth2]:1234", "429"},
-			{"::ffff:198.51.100.7%z", "200 r=1"}, {"198.51.100.7:1", "200 r=0"}, {"198.51.100.7:2", "429"},
 		}),
 		visits("a peer without an address has no key", keyfuncs.IP, 2, []visit{{"@", "400"}, {"/run/app.sock", "400"}}),
 	}

@@ -115,8 +115,8 @@ func within[T any](tb testing.TB, c <-chan T) (v T) {
 	tb.Helper()
 	select {
 	case v = <-c:
-	case <-time.After(patience):
-		tb.Error("nothing came")
+	case <-time.After(patienceOf(tb)):
+		tb.Fatal("nothing came")
 	}
 	return v
 }

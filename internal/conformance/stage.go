@@ -198,7 +198,7 @@ func (s *stage) as(peer string) *http.Client {
 	c := s.clients[peer]
 	if c == nil {
 		c = &http.Client{
-			Timeout:       patience,
+			Timeout:       patienceOf(s.tb),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{
 				DialContext:         func(context.Context, string, string) (net.Conn, error) { return dial(s.addr, peer) },

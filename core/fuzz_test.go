@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
+	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
@@ -359,12 +360,24 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte{16, 3, 1, 0, 6, 0, 0, 0, 0, 2, 100, 6, 0, 1, 3, 8, 50, 0, 0, 7, 0, 0})
 	f.Add([]byte{16, 1, 255, 255, 255, 15, 15, 128, 0, 1, 255, 255, 9, 0, 0, 1, 4, 4, 9, 255, 0, 9, 128, 0})
 	f.Add([]byte{12, 100, 60, 59, 0, 0, 0, 4, 0, 0, 9, 6, 0, 6, 0, 7, 2, 5, 9, 0, 1})
+	for seed := range uint64(200) { // so that a plain test run tries much already
+		f.Add(randomScript(rand.New(rand.NewPCG(seed, 0))))
+	}
 	f.Fuzz(func(t *testing.T, script []byte) {
 		run := newScriptRun(t, script)
 		for steps := 0; len(run.script) > 0 && steps < 100; steps++ {
 			run.step()
 		}
 	})
+}
+
+func randomScript(r *rand.Rand) []byte {
+	script := make([]byte, 150)
+	for i := range script {
+		script[i] = byte(r.Uint32())
+	}
+	script[1] %= 16 // a small quota, which is soon spent
+	return script
 }
 
 // A scriptRun is a limiter under test and the bytes that are still to drive it.

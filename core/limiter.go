@@ -198,7 +198,9 @@ func (l *Limiter) Wait(ctx context.Context, keys ...string) (Decision, error) {
 
 // Peek returns how the limits of a rule stand for a key, without counting
 // anything: RetryAfter and Denied are those of a request of cost 1. Limits
-// given here stand for what LimitsFor would return.
+// given here stand for what LimitsFor would return. The key may be a secret as
+// it was before [HashKey]: where nothing is counted under the key itself, Peek
+// looks there.
 func (l *Limiter) Peek(ctx context.Context, rule, key string, limits ...Limit) ([]LimitState, error) {
 	r, err := l.rule(rule)
 	if err != nil {
@@ -211,28 +213,50 @@ func (l *Limiter) Peek(ctx context.Context, rule, key string, limits ...Limit) (
 	if len(laid.gauges) == 0 {
 		return nil, misuse("the limits of rule %q depend on a request; give them to Peek", rule)
 	}
-	states := make([]State, len(laid.limits))
-	if l.store == nil {
-		l.memory.peek(&ask{plan: laid, key: key, cost: 1}, states)
-	} else {
-		a := Ask{Rule: rule, Key: key, Cost: 1, Limits: laid.limits, States: states}
-		if _, err := l.store.Peek(ctx, &a); err != nil {
-			return nil, &RuleError{Rule: rule, Kind: ErrStore, Err: err}
-		}
+	states, err := l.peek(ctx, laid, key)
+	if err == nil && laid.untouched(states) {
+		states, err = l.peek(ctx, laid, HashKey(key))
+	}
+	if err != nil {
+		return nil, &RuleError{Rule: rule, Kind: ErrStore, Err: err}
 	}
 	return laid.states(nil, states), nil
 }
 
-// Reset forgets what is counted for a key under a rule.
+func (l *Limiter) peek(ctx context.Context, p *plan, key string) ([]State, error) {
+	states := make([]State, len(p.limits))
+	if l.store == nil {
+		l.memory.peek(&ask{plan: p, key: key, cost: 1}, states)
+		return states, nil
+	}
+	_, err := l.store.Peek(ctx, &Ask{Rule: p.rule, Key: key, Cost: 1, Limits: p.limits, States: states})
+	return states, err
+}
+
+// untouched reports whether the states show no trace of any charge.
+func (p *plan) untouched(states []State) bool {
+	for i, limit := range p.limits {
+		if states[i].Remaining < limit.Burst() {
+			return false
+		}
+	}
+	return true
+}
+
+// Reset forgets what is counted for a key under a rule, and under the key that
+// [HashKey] makes of it.
 func (l *Limiter) Reset(ctx context.Context, rule, key string) error {
 	if _, err := l.rule(rule); err != nil {
 		return err
 	}
-	err := l.memory.Reset(ctx, rule, key)
-	if l.store != nil {
-		err = l.store.Reset(ctx, rule, key)
+	var errs []error
+	for _, key := range []string{key, HashKey(key)} {
+		errs = append(errs, l.memory.Reset(ctx, rule, key))
+		if l.store != nil {
+			errs = append(errs, l.store.Reset(ctx, rule, key))
+		}
 	}
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return &RuleError{Rule: rule, Kind: ErrStore, Err: err}
 	}
 	return nil

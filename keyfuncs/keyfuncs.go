@@ -47,24 +47,40 @@ func Host(r core.Request) (string, error) {
 }
 
 // Header keys by the value of a header. Where it is absent, empty, or there are
-// several lines of it, there is no key.
+// several lines of it, there is no key. The values of Authorization,
+// Proxy-Authorization, X-API-Key, Api-Key and Cookie are secrets, and are hashed
+// by [core.HashKey].
+//
+// The client chooses what it sends: where nobody has checked the value yet, every
+// made-up one is a key of its own. Limit by [UserID] behind authentication, or
+// by the address beside this.
 func Header(name string) core.KeyFunc {
 	require("Header", "a header name", name != "")
+	secret := isSecret(name)
 	return func(r core.Request) (string, error) {
 		values := r.HeaderValues(name)
 		if len(values) != 1 {
 			return "", core.ErrNoKey
 		}
-		return present(strings.Trim(values[0], " \t"))
+		value := trim(values[0])
+		if secret && value != "" {
+			return core.HashKey(value), nil
+		}
+		return present(value)
 	}
 }
 
-// Cookie keys by the value of a cookie; an absent or empty one is no key.
+// Cookie keys by the value of a cookie, hashed by [core.HashKey]: who has a
+// session's cookie has the session. An absent or empty one is no key. What
+// [Header] says of values that nobody has checked holds here too.
 func Cookie(name string) core.KeyFunc {
 	require("Cookie", "a cookie name", name != "")
 	return func(r core.Request) (string, error) {
 		value, _ := r.Cookie(name)
-		return present(value)
+		if value == "" {
+			return "", core.ErrNoKey
+		}
+		return core.HashKey(value), nil
 	}
 }
 

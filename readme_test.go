@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every Go snippet of the README stands, line by line, in a file that is
-// compiled and tested.
+// Every paragraph of a Go snippet in the README stands, line by line, in a file
+// that is compiled and tested.
 func TestReadmeSnippetsAreCompiledCode(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -20,7 +20,7 @@ func TestReadmeSnippetsAreCompiledCode(t *testing.T) {
 	if len(blocks) == 0 {
 		t.Fatal("README.md has no Go snippet")
 	}
-	for _, block := range blocks {
+	for _, block := range strings.Split(strings.Join(blocks, "\n"), "\n\n") {
 		found := false
 		for _, source := range sources {
 			found = found || strings.Contains(source, unindented(block))

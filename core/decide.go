@@ -26,8 +26,8 @@ type held struct {
 
 // decide decides on all asks as one step: under the locks of all their shards,
 // on one reading of the clock, all limits are assessed, and charged only if no
-// limit denies. It returns how many entries it had to forget alive.
-func (m *Memory) decide(asks []ask, states []State) (now int64, evicted int) {
+// limit denies.
+func (m *Memory) decide(asks []ask, states []State) (now int64, p pressure) {
 	if len(asks) == 1 {
 		return m.decideOne(&asks[0], states)
 	}
@@ -45,34 +45,43 @@ func (m *Memory) decide(asks []ask, states []State) (now int64, evicted int) {
 		admitted = hold[i].assess(&asks[i], now, states) && admitted
 	}
 	for i := range asks {
-		if admitted && hold[i].admit(m, &asks[i]) {
-			evicted++
+		if admitted {
+			hold[i].admit(m, &asks[i], &p)
 		}
 		hold[i].settle(&asks[i], now, states)
 	}
 	m.unlock(hold)
-	if evicted > 0 {
-		m.evictions.Add(uint64(evicted))
-	}
-	return now, evicted
+	m.feel(p)
+	return now, p
 }
 
 // decideOne is decide for the usual case of one rule.
-func (m *Memory) decideOne(a *ask, states []State) (now int64, evicted int) {
+func (m *Memory) decideOne(a *ask, states []State) (now int64, p pressure) {
 	h := held{shard: m.shardIndex(a.plan, a.key)}
 	s := &m.shards[h.shard]
 	s.mu.Lock()
 	now = m.clock.read()
 	h.take(m, a, now)
-	if h.assess(a, now, states) && h.admit(m, a) {
-		evicted = 1
+	if h.assess(a, now, states) {
+		h.admit(m, a, &p)
 	}
 	h.settle(a, now, states)
 	s.mu.Unlock()
-	if evicted > 0 {
-		m.evictions.Add(1)
+	m.feel(p)
+	return now, p
+}
+
+// pressure is what a decision had to do for want of room.
+type pressure struct {
+	evicted int // subjects forgotten alive
+	charged int // newcomers that began with units from the sketches
+}
+
+func (m *Memory) feel(p pressure) {
+	if p != (pressure{}) {
+		m.evictions.Add(uint64(p.evicted))
+		m.newcomers.Add(uint64(p.charged))
 	}
-	return now, evicted
 }
 
 // lock takes the shards' locks in ascending order, each once, so that no two
@@ -153,20 +162,22 @@ func (g *gauge) assess(s *State, e *entry, at, now, cost int64) {
 	}
 }
 
-// admit prepares the entry for the charge of an admitted ask, and reports
-// whether another had to be forgotten alive for it. Where nothing is to be
-// charged, since all limits are dry runs and one of them denies, there is no
+// admit prepares the entry for the charge of an admitted ask. Where nothing is to
+// be charged, since all limits are dry runs and one of them denies, there is no
 // receipt.
-func (h *held) admit(m *Memory, a *ask) (forgot bool) {
+func (h *held) admit(m *Memory, a *ask, p *pressure) {
 	if !h.dry && !slices.ContainsFunc(a.plan.limits, func(l Limit) bool { return !l.dryRun }) {
-		return false
+		return
 	}
 	switch s := &m.shards[h.shard]; {
 	case !h.resident:
 		if h.entry != nil {
-			m.newcomers.Add(1)
+			p.charged++
 		}
-		h.entry, forgot = s.insert(m, a.plan, a.key, h.entry, h.at)
+		var forgot bool
+		if h.entry, forgot = s.insert(m, a.plan, a.key, h.entry, h.at); forgot {
+			p.evicted++
+		}
 	case h.moving != nil:
 		s.serial++
 		h.entry = h.moving
@@ -174,7 +185,6 @@ func (h *held) admit(m *Memory, a *ask) (forgot bool) {
 	}
 	h.entry.last = h.at
 	a.receipt = Receipt{At: h.at, Serial: h.entry.serial, Dry: h.dry}
-	return forgot
 }
 
 // settle charges an ask that was admitted, and adds to the states when more

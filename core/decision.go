@@ -112,11 +112,11 @@ func (l *Limiter) decide(ctx context.Context, d *Decision) error {
 	if l.observer != nil {
 		start = time.Now()
 	}
-	evicted := 0
+	var p pressure
 	switch {
 	case d.asked == 0:
 	case l.store == nil:
-		d.now, evicted = l.memory.decide(d.asks(), d.states())
+		d.now, p = l.memory.decide(d.asks(), d.states())
 	default:
 		if err := l.decideInStore(ctx, d); err != nil {
 			return l.refused(ctx, err)
@@ -124,7 +124,7 @@ func (l *Limiter) decide(ctx context.Context, d *Decision) error {
 	}
 	d.conclude()
 	if l.observer != nil {
-		l.observe(ctx, *d, time.Since(start), evicted)
+		l.observe(ctx, *d, time.Since(start), p)
 	}
 	return nil
 }

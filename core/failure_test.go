@@ -219,7 +219,7 @@ func TestObserverIsToldOfLiveEvictions(t *testing.T) {
 		Store: &core.Memory{MaxKeys: 2},
 		Rules: []core.Rule{core.By(byNobody, core.PerHour(5))},
 		Observer: func(_ context.Context, e core.Event) {
-			if e.Kind == core.LiveEvictions {
+			if e.Kind == core.Pressure {
 				evicted += e.Evicted
 			}
 		},

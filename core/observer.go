@@ -19,9 +19,10 @@ type Event struct {
 	Took time.Duration
 	// Err is the reason, for Refused and StoreFailed.
 	Err error
-	// Evicted is how many subjects the memory store forgot alive, for
-	// LiveEvictions.
-	Evicted int
+	// Evicted is how many subjects had to make room while their counts
+	// mattered, and Charged how many began with units from the sketches, for
+	// Pressure.
+	Evicted, Charged int
 }
 
 // EventKind is the kind of an [Event].
@@ -35,15 +36,15 @@ const (
 	Refused
 	// StoreFailed is a store that returned an error.
 	StoreFailed
-	// LiveEvictions are subjects that the memory store had to forget while
-	// their counts still mattered.
-	LiveEvictions
+	// Pressure is a memory store that is full: see [MemoryStats] for what its
+	// figures mean.
+	Pressure
 )
 
-func (l *Limiter) observe(ctx context.Context, d Decision, took time.Duration, evicted int) {
+func (l *Limiter) observe(ctx context.Context, d Decision, took time.Duration, p pressure) {
 	l.observer(ctx, Event{Kind: Decided, Decision: d, Took: took})
-	if evicted > 0 {
-		l.observer(ctx, Event{Kind: LiveEvictions, Evicted: evicted})
+	if p != (pressure{}) {
+		l.observer(ctx, Event{Kind: Pressure, Evicted: p.evicted, Charged: p.charged})
 	}
 }
 

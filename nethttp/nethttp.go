@@ -20,8 +20,9 @@ func Limit(rules ...core.Rule) func(http.Handler) http.Handler {
 
 // New returns middleware that limits requests by a limiter. Header fields are set
 // before the next handler runs, and the ResponseWriter is handed on as it is.
-// A limiter that is mounted twice on the way of a request counts it once. New
-// panics if the limiter is nil.
+// A limiter that is mounted twice on the way of a request counts it once, unless
+// what lies between gives the inner one a header of its own, as
+// http.TimeoutHandler does. New panics if the limiter is nil.
 func New(limiter *core.Limiter, options ...Option) func(http.Handler) http.Handler {
 	require(limiter != nil, "New needs a limiter; core.New makes one")
 	c := config{limiter: limiter, onDenied: denied, onError: failed}

@@ -183,8 +183,10 @@ func (c *headerCase) checkAlone(t *testing.T, d core.Decision) {
 	}
 }
 
-var quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-var longDigits = regexp.MustCompile(`[0-9]{16}`)
+var (
+	quotedText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	longDigits = regexp.MustCompile(`[0-9]{16}`)
+)
 
 func checkValue(t *testing.T, name, value string) {
 	t.Helper()
@@ -198,8 +200,10 @@ func checkValue(t *testing.T, name, value string) {
 	}
 }
 
-var policyItem = regexp.MustCompile(`^("(?:[^"\\]|\\["\\])+");q=([0-9]+)(?:;w=([0-9]+))?$`)
-var limitItem = regexp.MustCompile(`^("(?:[^"\\]|\\["\\])+");r=([0-9]+)(?:;t=([0-9]+))?$`)
+var (
+	policyItem = regexp.MustCompile(`^("(?:[^"\\]|\\["\\])+");q=([0-9]+)(?:;w=([0-9]+))?$`)
+	limitItem  = regexp.MustCompile(`^("(?:[^"\\]|\\["\\])+");r=([0-9]+)(?:;t=([0-9]+))?$`)
+)
 
 // checkLists checks the draft-11 Lists against the decision's states and
 // returns the largest t of those that denied.
@@ -394,7 +398,7 @@ type scriptRun struct {
 
 func newScriptRun(t *testing.T, script []byte) *scriptRun {
 	r := &scriptRun{t: t, script: script}
-	mask, quota := r.next(), int64(r.next())
+	mask, quota := r.next(), r.next()
 	r.window = int64(time.Millisecond) + r.next()*r.next()*r.next()*9_973
 	grain := 1 + r.next()*r.next()%core.MaxSlots
 	r.clock.at = r.window*(20+r.next()) + r.next()

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/slidegate/slidegate/core"
 	"github.com/slidegate/slidegate/internal/model"
-	"pgregory.net/rapid"
 )
 
 // TestLimitersAgreeWithTheDefinition drives random limiters through random

@@ -5,8 +5,9 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/slidegate/slidegate/core"
 	"pgregory.net/rapid"
+
+	"github.com/slidegate/slidegate/core"
 )
 
 // A clock is moved by hand, in nanoseconds since the Unix epoch, and not back

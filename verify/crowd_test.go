@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/slidegate/slidegate/core"
 	"go.uber.org/goleak"
+
+	"github.com/slidegate/slidegate/core"
 )
 
 // frozen is a clock that stands still, so that no quota comes back meanwhile.

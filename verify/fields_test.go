@@ -8,8 +8,9 @@ import (
 	"unicode"
 
 	"github.com/dunglas/httpsfv"
-	"github.com/slidegate/slidegate/core"
 	"pgregory.net/rapid"
+
+	"github.com/slidegate/slidegate/core"
 )
 
 // names are policy names, some of which need escaping or look like the syntax

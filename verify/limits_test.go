@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/slidegate/slidegate/core"
 	"pgregory.net/rapid"
+
+	"github.com/slidegate/slidegate/core"
 )
 
 // Generators of limits. They prefer numbers at which something changes, and

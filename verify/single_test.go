@@ -5,8 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/slidegate/slidegate/core"
 	"pgregory.net/rapid"
+
+	"github.com/slidegate/slidegate/core"
 )
 
 // A single is a limiter with one limit, asked under one key, and what it

@@ -4,8 +4,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/slidegate/slidegate/core"
 	"pgregory.net/rapid"
+
+	"github.com/slidegate/slidegate/core"
 )
 
 // TestNoWindowHoldsMoreThanIsPromised attacks single limits: bursts of all that

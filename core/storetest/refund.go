@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"slices"
+
 	"github.com/slidegate/slidegate/core"
 )
 
@@ -56,6 +58,15 @@ func refundOnce(p *probe) {
 		p.refund(a)
 		p.refund(a)
 		p.wantRemaining("after three refunds of one charge", a, 6)
+
+		p.begin(second)
+		p.mustCharge(a)
+		for range 3 {
+			p.refund(slices.Clone(a)) // each with the receipt
+		}
+		p.wantRemaining("after refunds by copies of one receipt", a, 10)
+		p.mustCharge(ask(10, l))
+		p.wantRemaining("and after spending the quota: no count was below zero", a, 0)
 	}
 }
 
@@ -139,6 +150,17 @@ func refundAfterChange(p *probe) {
 	p.refund(taken)
 	if got := p.remaining(slow); got > 1 {
 		p.Errorf("a bucket that was slowed down got %d of 100 units back for a charge that was paid off before", got)
+	}
+
+	p.begin(second)
+	kept, left := core.PerHour(10).Named("kept"), core.PerMinute(10).Named("left out for a while")
+	taken = ask(3, kept, left)
+	p.mustCharge(taken)
+	p.mustCharge(ask(1, kept))
+	p.mustCharge(ask(2, kept, left)) // which begins anew
+	p.refund(taken)
+	if got := p.peek(ask(1, left)[0])[0].Remaining; got > 8 {
+		p.Errorf("a limit that began anew, and was charged 2 of 10, has %d remaining after a refund from before", got)
 	}
 
 	p.begin(second)

@@ -26,6 +26,9 @@ type Config struct {
 	Observer Observer
 	// Failure says what to do while the store fails; zero means [Degrade].
 	Failure Failure
+	// Doctor says what becomes of the doctor's findings about the set-up; the
+	// zero Doctor logs each once.
+	Doctor Doctor
 	// Now replaces the clock of a Memory store, for replay and tests; nil
 	// means the monotonic clock. A Memory takes one clock in its life.
 	Now func() time.Time
@@ -36,8 +39,13 @@ type Config struct {
 // [ErrConfig].
 func New(c Config) (*Limiter, error) {
 	l := &Limiter{skip: c.Skip, observer: c.Observer, headers: c.Headers, legacy: c.LegacyHeaders}
-	err := errors.Join(l.useStore(c), c.validate(), l.addRules(c))
+	var unknown error
+	l.doctor, unknown = newDoctor(c.Doctor)
+	err := errors.Join(l.useStore(c), c.validate(), unknown, l.addRules(c))
 	if err != nil {
+		return nil, err
+	}
+	if err := l.examineConfig(c); err != nil {
 		return nil, err
 	}
 	l.mark = newMark(l)

@@ -12,7 +12,7 @@ import (
 func TestImports(t *testing.T) {
 	const module, lru = "github.com/slidegate/slidegate/", "github.com/hashicorp/golang-lru/v2/"
 	packages := imports(t, "{{.ImportPath}}")
-	for _, forbidden := range []string{"net/http", "net", "log", "log/slog", "encoding/json"} {
+	for _, forbidden := range []string{"net/http", "net"} {
 		if slices.Contains(packages, forbidden) {
 			t.Errorf("core depends on %s", forbidden)
 		}

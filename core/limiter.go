@@ -20,7 +20,9 @@ type Limiter struct {
 	headers  HeaderFormat
 	legacy   bool
 	varies   bool   // some rule has LimitsFor
+	warmth   warmth // of memory, while the store decides
 	mark     string // see Again
+	doctor   *doctor
 }
 
 // A rule is a [Rule] made ready: named, checked and laid out.
@@ -37,6 +39,11 @@ type rule struct {
 // the zero Decision, and nothing was charged.
 func (l *Limiter) Check(r Request) (d Decision, err error) {
 	d.limiter = l
+	var e *examined
+	if l.doctor.left.Load() > 0 {
+		e = l.examine(r)
+		r = e
+	}
 	if l.skip != nil && l.skip(r) {
 		d.Allowed = true
 		return d, nil
@@ -50,8 +57,14 @@ func (l *Limiter) Check(r Request) (d Decision, err error) {
 			d.add(a.plan, a.key, a.cost)
 		}
 	}
+	if err := e.found(); err != nil {
+		return Decision{}, l.refused(r.Context(), err)
+	}
 	if err := l.decide(r.Context(), &d); err != nil {
 		return Decision{}, err
+	}
+	if err := e.decided(&d); err != nil {
+		return Decision{}, l.refused(r.Context(), err)
 	}
 	return d, nil
 }
@@ -78,7 +91,7 @@ func (l *Limiter) ask(rule *rule, r Request) (a ask, asked bool, err error) {
 	if a.cost == 0 || len(a.plan.gauges) == 0 {
 		return ask{}, false, nil
 	}
-	a.key, err = rule.Key(r)
+	a.key, err = rule.keyOf(r)
 	switch missing := err == nil && a.key == "" || errors.Is(err, ErrNoKey); {
 	case missing && rule.OnMissing == SkipRule:
 		return ask{}, false, nil

@@ -35,10 +35,12 @@ func setBoth(h Header, name1, value1, name2, value2 string) {
 // have; net/http sends neither, and an entry costs no allocation.
 func (l *Limiter) Again(h HeaderMap) bool {
 	_, again := h[l.mark]
-	if !again {
-		h[l.mark] = nil
+	if again {
+		l.MountedTwice()
+		return true
 	}
-	return again
+	h[l.mark] = nil
+	return false
 }
 
 // newMark makes a name that no other limiter has.

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +48,7 @@ type Memory struct {
 	latest   map[string]*plan  // of the rules
 	sketches map[sketchOf]int  // the index of each limit's
 	plans    planCache[*plan]
+	claims   map[string][]Limit // by rules, see Claim
 
 	sketched  atomic.Int64 // bytes of all sketches, a generation
 	evictions atomic.Uint64
@@ -126,6 +128,19 @@ func (m *Memory) plan(rule string, limits []Limit) *plan {
 		return p, nil
 	})
 	return p
+}
+
+// Claim notes the limits of a rule for the doctor, and reports whether the rule
+// was noted with other limits before: by another limiter that shares the store.
+func (m *Memory) Claim(rule string, limits []Limit) (clash bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, claimed := m.claims[rule]
+	if m.claims == nil {
+		m.claims = map[string][]Limit{}
+	}
+	m.claims[rule] = limits
+	return claimed && !slices.Equal(before, limits)
 }
 
 // number returns the small number that stands for a rule in stored keys.

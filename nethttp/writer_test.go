@@ -173,15 +173,17 @@ func TestRefundIfIsToldOfWritesThatBringTheirOwnStatus(t *testing.T) {
 		{"nothing at all", func(http.ResponseWriter, *http.Request) {}, 200},
 		{"a body", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }, 200},
 		{"a body and then a status", func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, "ok")
-			_ = http.NewResponseController(w).Flush()
+			_, _ = w.Write([]byte("ok"))
 			w.WriteHeader(500)
 		}, 200},
 		{"a flush and then a status", func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
 			w.WriteHeader(500)
 		}, 200},
-		{"a reader", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.Copy(w, strings.NewReader("ok")) }, 200},
+		{"a reader and then a status", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.(io.ReaderFrom).ReadFrom(strings.NewReader("ok"))
+			w.WriteHeader(500)
+		}, 200},
 		{"early hints and then a status", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(103)
 			w.WriteHeader(404)

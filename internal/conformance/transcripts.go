@@ -143,6 +143,10 @@ func stackTranscripts() []transcript {
 		}, now(item, item, item)},
 		{"two limiters of one quota, draft 6", oneQuotaTwice(core.HeadersDraft6), append(now(item, item), timed{at: 100, request: item})},
 		{"two limiters of one quota, draft 7", oneQuotaTwice(core.HeadersDraft7), append(now(item, item), timed{at: 100, request: item})},
+		{"the outer limiter is the tighter, draft 6 and legacy", tightOutside(core.HeadersDraft6),
+			now(item, request{path: "/api/items/42", cost: "5"})},
+		{"the outer limiter is the tighter, draft 7", tightOutside(core.HeadersDraft7),
+			now(item, request{path: "/api/items/42", cost: "5"})},
 		{"RL-100 one limiter on every level", func(s *stage) Setup {
 			l := []*core.Limiter{s.limited(core.PerMinute(2))}
 			return Setup{App: l, Group: l, Route: l}
@@ -168,6 +172,18 @@ func oneQuotaTwice(format core.HeaderFormat) func(*stage) Setup {
 	return func(s *stage) Setup {
 		outer, inner := by(core.PerMinute(2)), by(core.PerHour(2))
 		outer.Headers, inner.Headers = format, format
+		return Setup{App: []*core.Limiter{s.limiter(outer)}, Route: []*core.Limiter{s.limiter(inner)}}
+	}
+}
+
+// tightOutside serves a limiter of requests around one of units, which has more
+// left even when it denies.
+func tightOutside(format core.HeaderFormat) func(*stage) Setup {
+	return func(s *stage) Setup {
+		outer := core.Config{Rules: []core.Rule{core.By(keyfuncs.Header("X-Client"), core.PerMinute(2))}}
+		inner := by(core.PerHour(5))
+		outer.Headers, outer.LegacyHeaders = format, format == core.HeadersDraft6
+		inner.Headers, inner.LegacyHeaders = outer.Headers, outer.LegacyHeaders
 		return Setup{App: []*core.Limiter{s.limiter(outer)}, Route: []*core.Limiter{s.limiter(inner)}}
 	}
 }

@@ -48,6 +48,7 @@ func New(c Config) (*Limiter, error) {
 	if err := l.examineConfig(c); err != nil {
 		return nil, err
 	}
+	l.prepare()
 	l.mark = newMark(l)
 	return l, nil
 }

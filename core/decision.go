@@ -39,6 +39,7 @@ type more struct {
 	asks   []ask    // all of them, if there are many
 	states []State  // likewise
 	names  []string // of the shown limits in a header, if some are not their own
+	warm   []ask    // charged in this process too, after the store admitted them
 }
 
 // A LimitState is how one limit stood after a decision.
@@ -164,6 +165,10 @@ func (l *Limiter) Refund(ctx context.Context, d *Decision) error {
 	}
 	for i := range asks {
 		asks[i].receipt = Receipt{}
+	}
+	if d.more != nil {
+		l.memory.refund(d.more.warm)
+		d.more.warm = nil
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -32,24 +33,29 @@ func (l *Limiter) decideInStore(ctx context.Context, d *Decision) error {
 	for i := range asks {
 		d.asks()[i].receipt = asks[i].Receipt
 	}
+	l.keepWarm(d)
 	return nil
 }
 
 // decideWithout decides while the store fails, as each rule says. The end of
-// the request's own context is not a failure of the store, and opens nothing.
+// the request's own context is not a failure of the store, and opens nothing;
+// nor does a faulty configuration, which only shows with the first call.
 func (l *Limiter) decideWithout(ctx context.Context, d *Decision, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("slidegate: the request ended before the store answered: %w", context.Cause(ctx))
 	}
 	l.storeFailed(ctx, err)
 	asks := slices.Clone(d.asks())
+	if errors.Is(err, ErrConfig) {
+		return &RuleError{Rule: asks[0].plan.rule, Kind: ErrStore, Err: err}
+	}
 	*d = Decision{limiter: l, Degraded: true}
 	for i := range asks {
 		switch rule, _ := l.rule(asks[i].plan.rule); rule.Failure {
 		case FailClosed:
 			return &RuleError{Rule: rule.Name, Kind: ErrStore, Err: err}
 		case Degrade:
-			d.add(asks[i].plan, asks[i].key, asks[i].cost)
+			d.add(l.part(asks[i].plan), asks[i].key, asks[i].cost)
 		}
 	}
 	if d.asked > 0 {

@@ -56,8 +56,8 @@ func TestDegradedLimiterReturnsToItsStore(t *testing.T) {
 	g := newGateOf(t, core.Config{Store: store, Rules: []core.Rule{{Name: "rule", Key: byUser, Limits: []core.Limit{core.PerHour(3)}}}})
 	g.run(2, "u")
 	store.fail(errGone)
-	if d := g.take(1, "u"); !d.Allowed || !d.Degraded || d.States()[0].Remaining != 2 {
-		t.Errorf("while the store is gone: %+v; it counts for itself", d.States())
+	if d := g.take(1, "u"); !d.Allowed || !d.Degraded || d.States()[0].Remaining != 0 {
+		t.Errorf("while the store is gone: %+v; it counts on from what it admitted", d.States())
 	}
 	store.fail(nil)
 	if d := g.take(1, "u"); d.Degraded || d.States()[0].Remaining != 0 {

@@ -20,6 +20,7 @@ type Limiter struct {
 	headers  HeaderFormat
 	legacy   bool
 	varies   bool   // some rule has LimitsFor
+	warmth   warmth // of memory, while the store decides
 	mark     string // see Again
 	doctor   *doctor
 }

@@ -17,7 +17,7 @@ type Event struct {
 	Decision Decision
 	// Took is how long the decision took, for Decided.
 	Took time.Duration
-	// Err is the reason, for Refused and StoreFailed.
+	// Err is the reason, for Refused, StoreFailed and StoreDown.
 	Err error
 	// Evicted is how many subjects had to make room while their counts
 	// mattered, and Charged how many began with units from the sketches, for
@@ -39,6 +39,10 @@ const (
 	// Pressure is a memory store that is full: see [MemoryStats] for what its
 	// figures mean.
 	Pressure
+	// StoreDown is a [SharedStore] that went out of service, and StoreUp one
+	// that is back. They may come outside of any request.
+	StoreDown
+	StoreUp
 )
 
 func (l *Limiter) observe(ctx context.Context, d Decision, took time.Duration, p pressure) {

@@ -70,7 +70,7 @@ func ProblemOf(err error) Problem {
 			p.Detail = fmt.Sprintf("The request carries no key for the rule %q.", rule.Rule)
 		}
 		return p
-	case errors.Is(err, ErrKey), errors.Is(err, ErrCost), errors.Is(err, ErrLimits), errors.Is(err, ErrDoctor):
+	case errors.Is(err, ErrKey), errors.Is(err, ErrCost), errors.Is(err, ErrLimits), errors.Is(err, ErrConfig), errors.Is(err, ErrDoctor):
 		return Problem{
 			Status: 500, Type: typeBlank, Title: "Internal Server Error",
 			Detail: "The limits of the request could not be determined.",

@@ -56,8 +56,10 @@ type Failure uint8
 
 const (
 	_ Failure = iota
-	// Degrade counts in this process until the store is back, each process for
-	// itself.
+	// Degrade counts in this process until the store is back, from what this
+	// process has admitted so far. Each process does so for itself: together
+	// they admit at most as many times the quota as there are processes, or
+	// the quota, rounded up, where a [SharedStore] tells how many share it.
 	Degrade
 	// FailOpen lets requests pass uncounted.
 	FailOpen

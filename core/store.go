@@ -47,6 +47,21 @@ type Store interface {
 	Refund(ctx context.Context, asks []Ask) error
 }
 
+// A SharedStore is a [Store] that several processes share. A [Limiter] looks for
+// these methods, too.
+type SharedStore interface {
+	Store
+
+	// Instances returns how many processes share the counts, or 0 if that is
+	// not known. While the store fails, under [Degrade], each process holds
+	// its keys to that part of a quota, rounded up.
+	Instances() int
+
+	// Watch has a function called when the store goes out of service, with the
+	// reason, and with nil when it is back. It is called with no lock held.
+	Watch(f func(err error))
+}
+
 // An Ask is the part of one rule in a decision: its subject, the cost and the
 // limits, and room for the answer.
 type Ask struct {

@@ -84,8 +84,9 @@ func (a address) key(v4, v6 int) string {
 	}
 	switch {
 	case bits < a.BitLen():
+		var space [len("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128")]byte
 		prefix, _ := a.Prefix(bits) // fails only for lengths that requirePrefixes refuses
-		return prefix.String()
+		return string(prefix.AppendTo(space[:0]))
 	case a.text != "":
 		return a.text
 	}

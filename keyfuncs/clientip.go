@@ -90,6 +90,7 @@ func (c *client) keyFunc(v4, v6 int) core.KeyFunc {
 
 // address walks from the peer to the client.
 func (c *client) address(r core.Request) (address, error) {
+	core.Advise(r, core.SG102, c.proxies.everything)
 	peer := r.Peer()
 	at, known := parseAddress(peer)
 	trusted := c.trusts(at, 0)

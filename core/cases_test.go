@@ -135,52 +135,56 @@ func TestCasesOfConfiguration(t *testing.T) {
 }
 
 func TestCasesOfConcurrency(t *testing.T) {
-	t.Run("RL-011 a burst at one instant", func(t *testing.T) {
-		for _, l := range []core.Limit{core.PerSecond(25), core.PerSecond(25).Exact()} {
-			g := newGate(t, l)
-			for round := range 200 {
-				key := time.Duration(round).String()
-				var admitted atomic.Int64
-				var group sync.WaitGroup
-				start := make(chan struct{})
-				for range 50 {
-					group.Go(func() {
-						<-start
-						if d, err := g.Allow(context.Background(), key); err != nil {
-							t.Error(err)
-						} else if d.Allowed {
-							admitted.Add(1)
-						}
-					})
-				}
-				close(start)
-				group.Wait()
-				if got := admitted.Load(); got != 25 {
-					t.Fatalf("%v, round %d: %d of 50 admitted, want 25", l, round, got)
-				}
+	t.Run("RL-011 a burst at one instant", burstAtOneInstant)
+	t.Run("RL-013 no lock is held while a request is served", slowHandlers)
+}
+
+func burstAtOneInstant(t *testing.T) {
+	for _, l := range []core.Limit{core.PerSecond(25), core.PerSecond(25).Exact()} {
+		g := newGate(t, l)
+		for round := range 200 {
+			key := time.Duration(round).String()
+			var admitted atomic.Int64
+			var group sync.WaitGroup
+			start := make(chan struct{})
+			for range 50 {
+				group.Go(func() {
+					<-start
+					if d, err := g.Allow(context.Background(), key); err != nil {
+						t.Error(err)
+					} else if d.Allowed {
+						admitted.Add(1)
+					}
+				})
+			}
+			close(start)
+			group.Wait()
+			if got := admitted.Load(); got != 25 {
+				t.Fatalf("%v, round %d: %d of 50 admitted, want 25", l, round, got)
 			}
 		}
-	})
-	t.Run("RL-013 no lock is held while a request is served", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			l := core.MustNew(core.Config{Rules: []core.Rule{core.By(byNobody, core.PerMinute(100))}})
-			begin := time.Now()
-			serve := func(after time.Duration, key string) {
-				time.Sleep(after)
-				if d, err := l.Allow(context.Background(), key); err != nil || !d.Allowed {
-					t.Errorf("%s: %t, %v", key, d.Allowed, err)
-				}
-				time.Sleep(2 * time.Second) // the handler
-				if got, want := time.Since(begin), after+2*time.Second; got != want {
-					t.Errorf("a request for %s that came after %v was done after %v, want %v", key, after, got, want)
-				}
+	}
+}
+
+func slowHandlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := core.MustNew(core.Config{Rules: []core.Rule{core.By(byNobody, core.PerMinute(100))}})
+		begin := time.Now()
+		serve := func(after time.Duration, key string) {
+			time.Sleep(after)
+			if d, err := l.Allow(context.Background(), key); err != nil || !d.Allowed {
+				t.Errorf("%s: %t, %v", key, d.Allowed, err)
 			}
-			var group sync.WaitGroup
-			group.Go(func() { serve(0, "a") })
-			group.Go(func() { serve(10*time.Millisecond, "a") })
-			group.Go(func() { serve(10*time.Millisecond, "b") })
-			group.Wait()
-		})
+			time.Sleep(2 * time.Second) // the handler
+			if got, want := time.Since(begin), after+2*time.Second; got != want {
+				t.Errorf("a request for %s that came after %v was done after %v, want %v", key, after, got, want)
+			}
+		}
+		var group sync.WaitGroup
+		group.Go(func() { serve(0, "a") })
+		group.Go(func() { serve(10*time.Millisecond, "a") })
+		group.Go(func() { serve(10*time.Millisecond, "b") })
+		group.Wait()
 	})
 }
 
@@ -216,6 +220,9 @@ func TestCasesAroundBoundaries(t *testing.T) {
 		g.calls(called{25, true, 9, 0}, called{5_000_000, true, 9, 0})
 	})
 	t.Run("RL-022 as fast as possible", asFastAsPossible)
+}
+
+func TestCasesAfterBoundaries(t *testing.T) {
 	both(t, "RL-023 the wait is enough and never zero", 3, 10*time.Second, func(g gate, log bool) {
 		g.calls(called{0, true, 2, 0}, called{1, true, 1, 0}, called{2, true, 0, 0}, called{2, false, 0, pick[int64](log, 8, 12)})
 		if log {

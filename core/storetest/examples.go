@@ -191,33 +191,35 @@ type charge struct {
 	cost int64
 }
 
+var workedOut = []struct {
+	phrase  string
+	limit   core.Limit
+	under   int64 // the quota while it was charged, if another
+	charges []charge
+	at      time.Duration
+	cost    int64
+	wait    time.Duration
+}{
+	{phrase: "a log waits for its oldest charge to leave", limit: core.PerMinute(3).Exact(),
+		charges: []charge{{0, 1}, {10 * second, 1}, {20 * second, 1}}, at: 30 * second, cost: 1, wait: 30 * second},
+	{phrase: "for a cost of 2 it waits for the second oldest", limit: core.PerMinute(3).Exact(),
+		charges: []charge{{0, 1}, {10 * second, 1}, {20 * second, 1}}, at: 30 * second, cost: 2, wait: 40 * second},
+	{phrase: "two counters wait for the last window's share to shrink", limit: core.PerMinute(10), under: 15,
+		charges: []charge{{30 * second, 10}, {60 * second, 5}}, at: 75 * second, cost: 1, wait: 21 * second},
+	{phrase: "and past the window's end for their own", limit: core.PerMinute(10),
+		charges: []charge{{0, 10}}, at: 50 * second, cost: 1, wait: 16 * second},
+	{phrase: "longer than a window once the quota was lowered", limit: core.PerMinute(10), under: 30,
+		charges: []charge{{0, 20}, {60 * second, 10}}, at: 60 * second, cost: 1, wait: 66 * second},
+	{phrase: "a cost of 3 waits for three tenths", limit: core.PerMinute(10),
+		charges: []charge{{0, 10}}, at: 50 * second, cost: 3, wait: 28 * second},
+	{phrase: "ten slots wait for a fifth of the oldest", limit: core.PerMinute(10).Smooth(10),
+		charges: []charge{{0, 5}, {30 * second, 5}}, at: 40 * second, cost: 1, wait: 21_200 * ms},
+	{phrase: "sixty slots wait for a fifth of a smaller one", limit: core.PerMinute(10).Smooth(60),
+		charges: []charge{{0, 5}, {30 * second, 5}}, at: 40 * second, cost: 1, wait: 20_200 * ms},
+}
+
 func workedWaits(p *probe) {
-	for _, c := range []struct {
-		phrase  string
-		limit   core.Limit
-		under   int64 // the quota while it was charged, if another
-		charges []charge
-		at      time.Duration
-		cost    int64
-		wait    time.Duration
-	}{
-		{phrase: "a log waits for its oldest charge to leave", limit: core.PerMinute(3).Exact(),
-			charges: []charge{{0, 1}, {10 * second, 1}, {20 * second, 1}}, at: 30 * second, cost: 1, wait: 30 * second},
-		{phrase: "for a cost of 2 it waits for the second oldest", limit: core.PerMinute(3).Exact(),
-			charges: []charge{{0, 1}, {10 * second, 1}, {20 * second, 1}}, at: 30 * second, cost: 2, wait: 40 * second},
-		{phrase: "two counters wait for the last window's share to shrink", limit: core.PerMinute(10), under: 15,
-			charges: []charge{{30 * second, 10}, {60 * second, 5}}, at: 75 * second, cost: 1, wait: 21 * second},
-		{phrase: "and past the window's end for their own", limit: core.PerMinute(10),
-			charges: []charge{{0, 10}}, at: 50 * second, cost: 1, wait: 16 * second},
-		{phrase: "longer than a window once the quota was lowered", limit: core.PerMinute(10), under: 30,
-			charges: []charge{{0, 20}, {60 * second, 10}}, at: 60 * second, cost: 1, wait: 66 * second},
-		{phrase: "a cost of 3 waits for three tenths", limit: core.PerMinute(10),
-			charges: []charge{{0, 10}}, at: 50 * second, cost: 3, wait: 28 * second},
-		{phrase: "ten slots wait for a fifth of the oldest", limit: core.PerMinute(10).Smooth(10),
-			charges: []charge{{0, 5}, {30 * second, 5}}, at: 40 * second, cost: 1, wait: 21_200 * ms},
-		{phrase: "sixty slots wait for a fifth of a smaller one", limit: core.PerMinute(10).Smooth(60),
-			charges: []charge{{0, 5}, {30 * second, 5}}, at: 40 * second, cost: 1, wait: 20_200 * ms},
-	} {
+	for _, c := range workedOut {
 		p.begin(time.Minute)
 		charged := c.limit
 		if c.under > 0 {

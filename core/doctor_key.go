@@ -65,16 +65,10 @@ type sight struct {
 func (e *examined) sight() (s sight, ok bool) {
 	defer func() { _ = recover() }()
 	s.peer = e.Request.Peer()
-	host := s.peer
-	if ap, err := netip.ParseAddrPort(s.peer); err == nil {
-		s.addr = ap.Addr().Unmap().WithZone("")
-		host = s.addr.String()
-	} else if addr, err := netip.ParseAddr(s.peer); err == nil {
-		s.addr = addr.Unmap().WithZone("")
-	}
+	s.addr = addrOf(s.peer)
 	var h maphash.Hash
 	h.SetSeed(e.doctor.seed)
-	_, _ = h.WriteString(host)
+	maphash.WriteComparable(&h, s.addr)
 	for i, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "User-Agent", "Authorization"} {
 		for _, value := range e.Request.HeaderValues(name) {
 			s.forwarded = s.forwarded || i < 3
@@ -86,16 +80,29 @@ func (e *examined) sight() (s sight, ok bool) {
 	return s, true
 }
 
+// addrOf returns the address of a peer, with a port or without, or the zero Addr.
+func addrOf(peer string) netip.Addr {
+	var addr netip.Addr
+	if isAddrPort(peer) {
+		addr = netip.MustParseAddrPort(peer).Addr()
+	} else {
+		addr, _ = netip.ParseAddr(peer)
+	}
+	return addr.Unmap().WithZone("")
+}
+
 // portIn reports whether a key contains the peer with its port.
 func (s *sight) portIn(key string) bool {
 	if isAddrPort(s.peer) && strings.Contains(key, s.peer) {
 		return true
 	}
-	ap, err := netip.ParseAddrPort(key)
-	return err == nil && ap.Addr().Unmap() == s.addr
+	return isAddrPort(key) && netip.MustParseAddrPort(key).Addr().Unmap() == s.addr
 }
 
 func isAddrPort(text string) bool {
+	if strings.IndexByte(text, ':') < 0 {
+		return false // without the allocation of an error
+	}
 	_, err := netip.ParseAddrPort(text)
 	return err == nil
 }

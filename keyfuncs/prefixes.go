@@ -36,13 +36,14 @@ func parsePrefixes(function string, texts []string) []netip.Prefix {
 
 func parsePrefix(text string) (p netip.Prefix, problem string) {
 	p, err := netip.ParsePrefix(text)
-	if addr, notAddr := netip.ParseAddr(text); notAddr == nil {
-		p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+	addr, notAddr := netip.ParseAddr(text)
+	if notAddr == nil {
+		p, err = netip.PrefixFrom(addr, addr.BitLen()), nil // which drops the zone
 	}
 	switch {
 	case err != nil:
 		return p, "is none"
-	case p.Addr().Zone() != "":
+	case addr.Zone() != "":
 		return p, "has a zone; leave it out"
 	case p.Addr().Is4In6():
 		return p, "is IPv4 mapped into IPv6; write it as IPv4"

@@ -116,7 +116,7 @@ func (l *Limiter) addRules(c Config) error {
 			r.Name = fmt.Sprintf("rule-%d", i+1)
 		}
 		if r.Failure == 0 {
-			r.Failure = max(c.Failure, Degrade)
+			r.Failure = min(max(c.Failure, Degrade), FailClosed)
 		}
 		if texts := r.faults(c.Rules[:i]); texts != nil {
 			for _, text := range texts {

@@ -158,6 +158,9 @@ func (d *Decision) conclude() {
 // a decision, and while the request's strings are valid.
 func (l *Limiter) Refund(ctx context.Context, d *Decision) error {
 	asks := d.asks()
+	if len(asks) == 0 {
+		return nil
+	}
 	if l.store == nil || d.Degraded {
 		l.memory.refund(asks)
 	} else if err := l.store.Refund(ctx, forStore(asks, d.states())); err != nil {

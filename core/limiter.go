@@ -192,6 +192,9 @@ func (l *Limiter) AllowN(ctx context.Context, cost int64, keys ...string) (d Dec
 // Those who wait for one key are not queued: each takes its chance.
 func (l *Limiter) Wait(ctx context.Context, keys ...string) (Decision, error) {
 	for {
+		if ctx.Err() != nil {
+			return Decision{}, context.Cause(ctx)
+		}
 		d, err := l.Allow(ctx, keys...)
 		if err != nil || d.Allowed {
 			return d, err

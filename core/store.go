@@ -41,9 +41,9 @@ type Store interface {
 	// Refund takes back the charges of asks by their receipts and clears
 	// these, so that a second call does nothing. The units leave the slot that
 	// they were charged to; if that has left the window, or the subject was
-	// reset or forgotten since, nothing happens. No count falls below zero,
-	// and no later request is admitted that would not have been, had the
-	// refunded one never come.
+	// reset or forgotten or its limits were changed since, nothing happens. No
+	// count falls below zero, and no later request is admitted that would not
+	// have been, had the refunded one never come.
 	Refund(ctx context.Context, asks []Ask) error
 }
 

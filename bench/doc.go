@@ -2,9 +2,9 @@
 // with the same keys and the same work. Package internal/peers says how each is
 // configured.
 //
-//	go run ./bench/cmd/report     # from the top: everything, into docs/benchmarks.md
-//	go test -bench Decision       # from here: one table
+//	go run ./bench/cmd/report              # from the top: everything, into docs/benchmarks.md
+//	go run -race ./bench/cmd/soak -for 10m # a flood that must leave nothing behind
+//	go test -bench Decision                # from here: one table
 //
-// Two more commands and packages besiege and soak a limiter. All of it is a module of its own so that no
-// user sees what it needs.
+// It is a module of its own so that no user's build sees what it needs.
 package bench

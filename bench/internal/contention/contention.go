@@ -38,7 +38,7 @@ const (
 )
 
 // decisions is how many are simulated; the first tenth is not counted.
-const decisions = 300_000
+const decisions = 100_000
 
 // Rate returns the decisions that the machine makes in a nanosecond.
 func (m Machine) Rate(keys Keys) float64 {

@@ -70,10 +70,12 @@ type Limiter struct {
 
 // The names that reports treat apart.
 const (
-	Ours      = "slidegate"
-	TwoLimits = "slidegate-with-two-limits"
-	Floor     = "floor"
-	None      = "no-limiter"
+	Ours           = "slidegate"
+	TwoLimits      = "slidegate-with-two-limits"
+	WithoutHeaders = "slidegate-without-headers"
+	Strict60       = "slidegate-strict-60"
+	Floor          = "floor"
+	None           = "no-limiter"
 )
 
 // All returns every limiter, ours first.

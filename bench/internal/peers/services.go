@@ -124,7 +124,7 @@ func echoServices() []Service {
 	}
 	return []Service{
 		service(Ours, func(l Load) echo.MiddlewareFunc { return echomw.New(NewLimiter(l, Limit(l))) }),
-		service("slidegate-without-headers", func(l Load) echo.MiddlewareFunc { return echomw.New(headerless(l)) }),
+		service(WithoutHeaders, func(l Load) echo.MiddlewareFunc { return echomw.New(headerless(l)) }),
 		service("echo", func(l Load) echo.MiddlewareFunc { return middleware.RateLimiter(EchoStore(l)) }),
 		service(None, func(Load) echo.MiddlewareFunc { return func(next echo.HandlerFunc) echo.HandlerFunc { return next } }),
 	}

@@ -87,6 +87,21 @@ func (s *Siege) Half(windows int) (refused []float64) {
 	return refused
 }
 
+// MeanHalf is the mean of several runs of [Siege.Half], window by window.
+func (s *Siege) MeanHalf(windows, runs int) []float64 {
+	refused := make([]float64, windows)
+	for range runs {
+		for w, share := range s.Half(windows) {
+			refused[w] += share / float64(runs)
+		}
+	}
+	return refused
+}
+
+// Chance is by how much the means that Growth compares may differ without any
+// growth.
+const Chance = 0.15
+
 // Growth compares a series of windows with itself: the mean of its last eight less
 // that of the eight before. Eight are four generations of the sketches of a
 // smooth limit, or a multiple of what any other forgets in.

@@ -26,17 +26,11 @@ func against(t *testing.T, quota int64, test func(t *testing.T, limit core.Limit
 // that is forgotten again and again does not add up from window to window.
 func TestHonestClientIsNotCrowdedOutMoreAndMore(t *testing.T) {
 	const windows, runs = 20, 8
-	const chance = 0.15 // by which the means of two times eight windows may differ
 	against(t, 20, func(t *testing.T, limit core.Limit, attack siege.Attack) {
-		refused := make([]float64, windows)
-		for range runs {
-			s := siege.Siege{Limit: limit, MaxKeys: 64, Attack: attack}
-			for w, share := range s.Half(windows) {
-				refused[w] += share / runs
-			}
-		}
+		s := siege.Siege{Limit: limit, MaxKeys: 64, Attack: attack}
+		refused := s.MeanHalf(windows, runs)
 		t.Logf("refused, window by window: %.2f", refused)
-		if grown := siege.Growth(refused); grown > chance {
+		if grown := siege.Growth(refused); grown > siege.Chance {
 			t.Errorf("the share of refusals has grown by %.2f", grown)
 		}
 	})

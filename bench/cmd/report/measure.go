@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const modulePath = "github.com/slidegate/slidegate/bench"
+
+// moduleDir returns the folder of the benchmarks.
+func moduleDir(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", modulePath).Output()
+	if err != nil {
+		return "", fmt.Errorf("cannot find the benchmarks; run this inside of the repository: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// A suite is a benchmark and how often it is run. Counts are fixed, so that
+// every limiter does the same work, and their setting up is done twice only.
+type suite struct {
+	benchmark    string
+	count, quick int
+	processors   string
+	once         bool // what it measures is the same in every round
+}
+
+var suites = []suite{
+	{benchmark: "Decision", count: 2_000_000, quick: 200_000, processors: "1,2"},
+	{benchmark: "Full", count: 1_000_000, quick: 100_000, processors: "1,2"},
+	{benchmark: "Middleware", count: 500_000, quick: 50_000, processors: "1"},
+	{benchmark: "Memory", count: 1, quick: 1, processors: "2", once: true},
+}
+
+// A measurement runs the suites, one round after another, each in a process of
+// its own: what the machine does meanwhile hits all limiters of a round alike.
+type measurement struct {
+	dir      string // of the benchmarks
+	quick    bool
+	rounds   int
+	progress io.Writer
+}
+
+func (m *measurement) run(ctx context.Context) (*figures, error) {
+	temp, err := os.MkdirTemp("", "slidegate-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	binary := filepath.Join(temp, "bench.test")
+	m.tell("building the benchmarks")
+	if _, err := m.output(ctx, "go", "test", "-c", "-o", binary, "."); err != nil {
+		return nil, err
+	}
+	found, begun := newFigures(), time.Now()
+	for round := range m.rounds {
+		for _, s := range suites {
+			if s.once && round > 0 {
+				continue
+			}
+			m.tell("%8s  round %d of %d: %s", time.Since(begun).Round(time.Second), round+1, m.rounds, s.benchmark)
+			out, err := m.output(ctx, binary, m.arguments(s, round)...)
+			if err == nil {
+				err = found.read(bytes.NewReader(out))
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	m.tell("%8s  done", time.Since(begun).Round(time.Second))
+	return found, nil
+}
+
+func (m *measurement) arguments(s suite, round int) []string {
+	count := s.count
+	if m.quick {
+		count = s.quick
+	}
+	return []string{
+		"-test.run=^$", "-test.bench=^Benchmark" + s.benchmark + "$", "-test.benchtime=" + strconv.Itoa(count) + "x",
+		"-test.cpu=" + s.processors, "-test.timeout=0", "-rotate=" + strconv.Itoa(round), "-test.short=" + strconv.FormatBool(m.quick),
+	}
+}
+
+func (m *measurement) tell(format string, args ...any) {
+	fmt.Fprintf(m.progress, format+"\n", args...)
+}
+
+// output runs a command among the benchmarks.
+func (m *measurement) output(ctx context.Context, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = m.dir
+	cmd.Stderr = m.progress
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, out)
+	}
+	return out, nil
+}

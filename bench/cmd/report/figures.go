@@ -22,6 +22,8 @@ const (
 type figures struct {
 	values map[string]map[string][]float64
 	cpu    string
+	// Profiles of a decision, and of a request that is served.
+	decided, served []function
 }
 
 func newFigures() *figures { return &figures{values: map[string]map[string][]float64{}} }

@@ -60,7 +60,20 @@ func (m *measurement) run(ctx context.Context) (*figures, error) {
 	if _, err := m.output(ctx, "go", "test", "-c", "-o", binary, "."); err != nil {
 		return nil, err
 	}
-	found, begun := newFigures(), time.Now()
+	found := newFigures()
+	if err := m.allRounds(ctx, binary, found); err != nil {
+		return nil, err
+	}
+	found.decided, err = m.profile(ctx, temp, binary, "^BenchmarkDecision$/^keys=hot$/^limiter=slidegate$", 20_000_000)
+	if err != nil {
+		return nil, err
+	}
+	found.served, err = m.profile(ctx, temp, binary, "^BenchmarkMiddleware$/^framework=nethttp$/^outcome=allowed$/^limiter=slidegate$", 5_000_000)
+	return found, err
+}
+
+func (m *measurement) allRounds(ctx context.Context, binary string, found *figures) error {
+	begun := time.Now()
 	for round := range m.rounds {
 		for _, s := range suites {
 			if s.once && round > 0 {
@@ -72,12 +85,11 @@ func (m *measurement) run(ctx context.Context) (*figures, error) {
 				err = found.read(bytes.NewReader(out))
 			}
 			if err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	m.tell("%8s  done", time.Since(begun).Round(time.Second))
-	return found, nil
+	return nil
 }
 
 func (m *measurement) arguments(s suite, round int) []string {

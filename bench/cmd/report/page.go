@@ -41,6 +41,7 @@ func (p *page) markdown() string {
 	p.machine()
 	p.printf("## Targets\n\n%s\n", p.targets())
 	p.decisions()
+	p.pieces()
 	p.fullMap()
 	p.middleware()
 	p.memoryTable()

@@ -135,6 +135,27 @@ func TestPageShowsTargetsAndVersions(t *testing.T) {
 	}
 }
 
+func TestProfileIsDividedIntoParts(t *testing.T) {
+	functions := functionsOf([]byte(`File: bench.test
+Showing nodes accounting for 5.03s, 90.63% of 5.55s total
+      flat  flat%   sum%        cum   cum%
+     0.80s 40.00% 16.40%      0.91s 16.40%  runtime.nanotime (inline)
+     0.40s 20.00% 33.07%      0.44s  7.93%  aeshashbody
+     0.20s 10.00% 25.05%      4.55s 82.00%  github.com/slidegate/slidegate/core.(*Memory).decide
+     0.20s 10.00% 47.05%      0.20s 10.00%  github.com/slidegate/slidegate/core.(*gauge).assess
+     0.40s 20.00% 49.05%      0.40s 20.00%  testing.(*PB).Next
+`))
+	if got := within(functions, "github.com/slidegate/slidegate/core.(*Memory).decide"); got != 0.82 {
+		t.Errorf("with all that it calls decide takes %v, want 0.82", got)
+	}
+	want := map[int]float64{0: 0.5, 1: 0.25, 4: 0.125, 5: 0.125}
+	for i, got := range divide(functions) {
+		if math.Abs(got-want[i]) > 1e-9 {
+			t.Errorf("%s: %v, want %v", parts[i].name, got, want[i])
+		}
+	}
+}
+
 func TestContentionHasARowForEveryMachine(t *testing.T) {
 	var p page
 	p.contention(100)

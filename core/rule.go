@@ -15,8 +15,9 @@ type Rule struct {
 	// LimitsFor, if set, gives the limits of a request, such as a plan for
 	// each customer. Where it gives none, Limits stand; where there are none
 	// either, the rule is left out for the request. Counts are kept across a
-	// change of limits where [Limit.SameCounts] holds. A failure is
-	// [ErrLimits].
+	// change of limits where [Limit.SameCounts] holds; a limit for which it does
+	// not starts empty, so what the limits depend on must not be the client's to
+	// choose from one request to the next. A failure is [ErrLimits].
 	LimitsFor func(Request) ([]Limit, error)
 	// Cost, if set, gives the units that a request takes, else 1. A cost of 0
 	// leaves the rule out for the request; a failure, or a cost below 0, is

@@ -26,9 +26,9 @@ func slidegate() Limiter {
 	}
 }
 
-// slidegateWithTwoLimits has a second limit in the same rule.
+// slidegateWithTwoLimits has a second limit in the same rule, which may deny too.
 func slidegateWithTwoLimits() Limiter {
-	limits := func(l Load) []core.Limit { return []core.Limit{Limit(l), core.PerMinute(l.quota())} }
+	limits := func(l Load) []core.Limit { return []core.Limit{Limit(l), core.PerDay(2 * l.quota())} }
 	return Limiter{
 		Name: TwoLimits, Module: ourModule, Bounded: true, Lends: true,
 		Decider: func(l Load) Decider { return decider(NewLimiter(l, limits(l)...)) },

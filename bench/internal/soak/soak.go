@@ -58,10 +58,10 @@ type Result struct {
 func (p Plan) limits() []core.Limit {
 	window := max(p.For/40, 10*time.Millisecond).Truncate(time.Millisecond)
 	return []core.Limit{
-		core.Per(20, window),
-		core.Per(100, 2*window).Strict(10),
-		core.Per(5, window/2).Exact(),
-		core.Per(50, 3*window).Bucket(20),
+		core.Per(10, window/2).Exact(),
+		core.Per(16, window),
+		core.Per(24, 2*window).Strict(10),
+		core.Per(30, 3*window).Bucket(6),
 	}
 }
 

@@ -68,7 +68,7 @@ func (e *examined) sight() (s sight, ok bool) {
 	s.addr = addrOf(s.peer)
 	var h maphash.Hash
 	h.SetSeed(e.doctor.seed)
-	maphash.WriteComparable(&h, s.addr)
+	maphash.WriteComparable(&h, owned(s.addr))
 	for i, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "User-Agent", "Authorization"} {
 		for _, value := range e.Request.HeaderValues(name) {
 			s.forwarded = s.forwarded || i < 3
@@ -78,6 +78,13 @@ func (e *examined) sight() (s sight, ok bool) {
 	}
 	s.origin = h.Sum64()
 	return s, true
+}
+
+// owned returns the part of an address that one client has all of: its /64 if it
+// is IPv6.
+func owned(addr netip.Addr) netip.Prefix {
+	prefix, _ := addr.Prefix(min(addr.BitLen(), 64)) // of the zero Addr: the zero Prefix
+	return prefix
 }
 
 // addrOf returns the address of a peer, with a port or without, or the zero Addr.

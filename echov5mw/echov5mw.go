@@ -25,9 +25,7 @@ func Limit(rules ...core.Rule) echo.MiddlewareFunc {
 // that is mounted twice on the way of a request counts it once. New panics if the
 // limiter is nil.
 func New(limiter *core.Limiter, options ...Option) echo.MiddlewareFunc {
-	if limiter == nil {
-		panic("echov5mw: New needs a limiter; core.New makes one")
-	}
+	require(limiter != nil, "New needs a limiter; core.New makes one")
 	c := &config{limiter: limiter, onDenied: denied, onError: failed}
 	for _, option := range options {
 		option(c)
@@ -37,8 +35,16 @@ func New(limiter *core.Limiter, options ...Option) echo.MiddlewareFunc {
 	}
 }
 
+// require panics where a router that is being built could never serve.
+func require(ok bool, text string) {
+	if !ok {
+		panic("echov5mw: " + text)
+	}
+}
+
 // Key makes a key function of one that takes Echo's context.
 func Key(f func(*echo.Context) (string, error)) core.KeyFunc {
+	require(f != nil, "Key needs a function")
 	return func(r core.Request) (string, error) {
 		native := Context(r)
 		if native == nil {
@@ -76,12 +82,14 @@ type config struct {
 // or an *echo.HTTPError where the application has an error handler of its own.
 // The header fields are set already; the next handler does not run.
 func OnDenied(f func(*echo.Context, core.Decision) error) Option {
+	require(f != nil, "OnDenied needs a function")
 	return func(c *config) { c.onDenied = f }
 }
 
 // OnError answers requests that could not be decided on, in place of
 // [core.ProblemOf]. The next handler does not run.
 func OnError(f func(*echo.Context, error) error) Option {
+	require(f != nil, "OnError needs a function")
 	return func(c *config) { c.onError = f }
 }
 
@@ -90,6 +98,7 @@ func OnError(f func(*echo.Context, error) error) Option {
 // status that Echo's error handler gives it, one that panics before it writes
 // as 500.
 func RefundIf(f func(status int) bool) Option {
+	require(f != nil, "RefundIf needs a function")
 	return func(c *config) { c.refundIf = f }
 }
 

@@ -24,9 +24,7 @@ func Limit(rules ...core.Rule) fiber.Handler {
 // A limiter that is mounted twice on the way of a request counts it once. New
 // panics if the limiter is nil.
 func New(limiter *core.Limiter, options ...Option) fiber.Handler {
-	if limiter == nil {
-		panic("fibermw: New needs a limiter; core.New makes one")
-	}
+	require(limiter != nil, "New needs a limiter; core.New makes one")
 	c := &config{limiter: limiter, onDenied: denied, onError: failed}
 	for _, option := range options {
 		option(c)
@@ -34,9 +32,17 @@ func New(limiter *core.Limiter, options ...Option) fiber.Handler {
 	return c.handle
 }
 
+// require panics where a router that is being built could never serve.
+func require(ok bool, text string) {
+	if !ok {
+		panic("fibermw: " + text)
+	}
+}
+
 // Key makes a key function of one that takes Fiber's context. It may return
 // strings that Fiber lends: the limiter clones what it keeps.
 func Key(f func(*fiber.Ctx) (string, error)) core.KeyFunc {
+	require(f != nil, "Key needs a function")
 	return func(r core.Request) (string, error) {
 		native := Context(r)
 		if native == nil {
@@ -74,12 +80,14 @@ type config struct {
 // or a *fiber.Error where the application has an error handler of its own. The
 // header fields are set already; the next handler does not run.
 func OnDenied(f func(*fiber.Ctx, core.Decision) error) Option {
+	require(f != nil, "OnDenied needs a function")
 	return func(c *config) { c.onDenied = f }
 }
 
 // OnError answers requests that could not be decided on, in place of
 // [core.ProblemOf]. The next handler does not run.
 func OnError(f func(*fiber.Ctx, error) error) Option {
+	require(f != nil, "OnError needs a function")
 	return func(c *config) { c.onError = f }
 }
 
@@ -88,6 +96,7 @@ func OnError(f func(*fiber.Ctx, error) error) Option {
 // status that Fiber's error handler gives it, which is asked at once for that;
 // one that panics counts as status 500.
 func RefundIf(f func(status int) bool) Option {
+	require(f != nil, "RefundIf needs a function")
 	return func(c *config) { c.refundIf = f }
 }
 

@@ -24,9 +24,7 @@ func Limit(rules ...core.Rule) gin.HandlerFunc {
 // options do. A limiter that is mounted twice on the way of a request counts it
 // once. New panics if the limiter is nil.
 func New(limiter *core.Limiter, options ...Option) gin.HandlerFunc {
-	if limiter == nil {
-		panic("ginmw: New needs a limiter; core.New makes one")
-	}
+	require(limiter != nil, "New needs a limiter; core.New makes one")
 	c := &config{limiter: limiter, onDenied: denied, onError: failed}
 	for _, option := range options {
 		option(c)
@@ -34,8 +32,16 @@ func New(limiter *core.Limiter, options ...Option) gin.HandlerFunc {
 	return c.handle
 }
 
+// require panics where a router that is being built could never serve.
+func require(ok bool, text string) {
+	if !ok {
+		panic("ginmw: " + text)
+	}
+}
+
 // Key makes a key function of one that takes Gin's context.
 func Key(f func(*gin.Context) (string, error)) core.KeyFunc {
+	require(f != nil, "Key needs a function")
 	return func(r core.Request) (string, error) {
 		native := Context(r)
 		if native == nil {
@@ -72,12 +78,14 @@ type config struct {
 // OnDenied answers denied requests in place of status 429 with a problem body.
 // The header fields are set already; the next handler does not run.
 func OnDenied(f func(*gin.Context, core.Decision)) Option {
+	require(f != nil, "OnDenied needs a function")
 	return func(c *config) { c.onDenied = f }
 }
 
 // OnError answers requests that could not be decided on, in place of
 // [core.ProblemOf]. The next handler does not run.
 func OnError(f func(*gin.Context, error)) Option {
+	require(f != nil, "OnError needs a function")
 	return func(c *config) { c.onError = f }
 }
 
@@ -85,6 +93,7 @@ func OnError(f func(*gin.Context, error)) Option {
 // counts only when it failed. A handler that panics before it writes counts as
 // status 500.
 func RefundIf(f func(status int) bool) Option {
+	require(f != nil, "RefundIf needs a function")
 	return func(c *config) { c.refundIf = f }
 }
 

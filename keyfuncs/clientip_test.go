@@ -1,6 +1,7 @@
 package keyfuncs_test
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -42,6 +43,7 @@ func TestClientIPWalksTheListFromTheRight(t *testing.T) {
 		{"junk on the right ends the walk at the peer", "192.0.2.10:1", []string{"203.0.113.1, junk"}, "192.0.2.10"},
 		{"junk beyond a trusted hop", "192.0.2.10:1", []string{"203.0.113.1, junk, 192.0.2.30"}, "192.0.2.30"},
 		{"an empty element ends the walk", "192.0.2.10:1", []string{"203.0.113.1, , 192.0.2.30"}, "192.0.2.30"},
+		{"an empty element at the start of a line ends the walk", "192.0.2.10:1", []string{"203.0.113.1", ",192.0.2.30"}, "192.0.2.30"},
 		{"ports", "192.0.2.10:1", []string{"203.0.113.1:99, 192.0.2.30:5"}, "203.0.113.1"},
 		{"IPv6 with a port", "192.0.2.10:1", []string{"[2001:db8:1:2::9]:99"}, "2001:db8:1:2::/64"},
 		{"spaces and tabs", "192.0.2.10:1", []string{" \t203.0.113.1\t ,\t192.0.2.30 "}, "203.0.113.1"},
@@ -79,12 +81,18 @@ func TestClientIPReadsForwarded(t *testing.T) {
 		{"a list", "for=203.0.113.1, for=192.0.2.30", "203.0.113.1"},
 		{"a comma in quotes", `for=203.0.113.1, for=192.0.2.30;host="a,for=198.51.100.1"`, "203.0.113.1"},
 		{"an escaped quote", `for=203.0.113.1;host="a\",for=198.51.100.1"`, "203.0.113.1"},
+		{"a comma before an escaped quote", `for=203.0.113.1;host="a,b\"c"`, "203.0.113.1"},
 		{"spaces around a semicolon", "for=203.0.113.1 ; proto=http", "203.0.113.1"},
 		{"an escape in an address", `for="203.0.113\.1"`, "203.0.113.1"},
 		{"unknown", "for=203.0.113.1, for=unknown", "192.0.2.10"},
 		{"a hidden name", "for=203.0.113.1, for=_hidden", "192.0.2.10"},
 		{"no for", "for=203.0.113.1, proto=https", "192.0.2.10"},
 		{"for twice", "for=203.0.113.1;for=203.0.113.2", "192.0.2.10"},
+		{"text after a quoted address", `for="203.0.113.1"x`, "192.0.2.10"},
+		{"a value with a space", "for=203.0.113.1;host=a b", "192.0.2.10"},
+		{"a value with a quote", `for=203.0.113.1;host=a"b`, "192.0.2.10"},
+		{"a name with a space", "for=203.0.113.1;a b=c", "192.0.2.10"},
+		{"a name without a value", "for=203.0.113.1;secure", "192.0.2.10"},
 		{"an open quote", `for="203.0.113.1`, "192.0.2.10"},
 		{"no value", "for=", "192.0.2.10"},
 		{"the bare address of another header", "203.0.113.1", "192.0.2.10"},
@@ -174,6 +182,7 @@ func TestClientIPRefusesWhatCannotWork(t *testing.T) {
 		{"ClientIP needs the name of the header that the proxies write", func() { keyfuncs.ClientIP("X Y", local) }},
 		{"ClientIP needs one number of hops", func() { keyfuncs.ClientIP(header, keyfuncs.TrustedHops(1), keyfuncs.TrustedHops(2)) }},
 		{"ClientIP needs either proxies or a number of hops, not both", func() { keyfuncs.ClientIP(header, local, keyfuncs.TrustedHops(2)) }},
+		{"ClientIP needs either proxies or a number of hops, not both", func() { keyfuncs.ClientIP(header, keyfuncs.TrustedHops(2), local) }},
 		{"ClientIP needs TrustedHops(1) for a header with a lone address", func() { keyfuncs.ClientIP("X-Real-IP", keyfuncs.TrustedHops(2)) }},
 		{"ClientIPPrefix needs an IPv6 prefix of 1 to 128 bits", func() { keyfuncs.ClientIPPrefix(32, 0, header, local) }},
 		{"TrustedHops needs a number of at least 1", func() { keyfuncs.TrustedHops(0) }},
@@ -183,6 +192,26 @@ func TestClientIPRefusesWhatCannotWork(t *testing.T) {
 			func() { keyfuncs.TrustedProxies("192.0.2.1/24") }},
 	} {
 		wantPanic(t, "keyfuncs: "+c.want, c.call)
+	}
+}
+
+func TestInPrefixesTakesPrefixesWithinOthers(t *testing.T) {
+	in := keyfuncs.InPrefixes(keyfuncs.PeerAddress, "192.0.2.64/26", "192.0.2.0/24", "10.0.0.0/9", "10.0.0.0/8", "10.0.0.1")
+	for addr, want := range map[string]bool{
+		"192.0.2.200": true, "192.0.2.70": true, "192.0.2.3": true, "10.200.0.1": true, "10.0.0.1": true, "11.0.0.1": false,
+	} {
+		if got := in(peer(addr)); got != want {
+			t.Errorf("%q: in a prefix: %v, want %v", addr, got, want)
+		}
+	}
+}
+
+func TestInPrefixesTakesAddressesAsOthersGiveThem(t *testing.T) {
+	for text, want := range map[string]bool{"::ffff:192.0.2.1": true, "fe80::1%eth0": true, "fe80::2%eth0": false} {
+		given := func(core.Request) (netip.Addr, error) { return netip.MustParseAddr(text), nil }
+		if got := keyfuncs.InPrefixes(given, "192.0.2.0/24", "fe80::1")(fake{}); got != want {
+			t.Errorf("%s: in a prefix: %v, want %v", text, got, want)
+		}
 	}
 }
 

@@ -37,6 +37,16 @@ func TestIPKeysByThePeer(t *testing.T) {
 		{"the IPv6 loopback", "[::1]:5", "::/64"},
 		{"capital letters", "2001:DB8:AB::7", "2001:db8:ab::/64"},
 
+		{"the largest number of digits in a port", "198.51.100.7:65535", "198.51.100.7"},
+		{"a hidden port of RFC 7239", "198.51.100.7:_ab-1.c", "198.51.100.7"},
+
+		{"a port of six digits", "198.51.100.7:123456", noKey},
+		{"an empty port", "198.51.100.7:", noKey},
+		{"an empty port after brackets", "[2001:db8::7]:", noKey},
+		{"a port of letters", "198.51.100.7:http", noKey},
+		{"a hidden port without a name", "198.51.100.7:_", noKey},
+		{"a hidden port with a space", "198.51.100.7:_a b", noKey},
+		{"text after brackets", "[2001:db8::7]80", noKey},
 		{"nothing", "", noKey},
 		{"a Unix socket without a name", "@", noKey},
 		{"a Unix socket", "/run/app.sock", noKey},

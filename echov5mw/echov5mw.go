@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"runtime"
+	"strings"
 
 	"github.com/labstack/echo/v5"
 
@@ -118,11 +120,17 @@ func failed(c *echo.Context, err error) error {
 // respond goes the way of Echo's errors where the application handles them
 // itself. Echo's own handler would make another body of them.
 func respond(c *echo.Context, p core.Problem, cause error) error {
-	own := c.Echo().HTTPErrorHandler
-	if reflect.ValueOf(own).Pointer() != reflect.ValueOf(echo.DefaultHTTPErrorHandler(false)).Pointer() {
+	if !isDefault(c.Echo().HTTPErrorHandler) {
 		return echo.NewHTTPError(p.Status, p.Detail).Wrap(cause)
 	}
 	return c.Blob(p.Status, core.ContentTypeProblem, p.JSON())
+}
+
+// isDefault reports whether a handler is one that echo.DefaultHTTPErrorHandler
+// made. Each place that it is inlined into has a copy, so that only the name tells.
+func isDefault(h echo.HTTPErrorHandler) bool {
+	f := runtime.FuncForPC(reflect.ValueOf(h).Pointer())
+	return f != nil && strings.Contains(f.Name(), ".DefaultHTTPErrorHandler.func")
 }
 
 func (m *config) handle(c *echo.Context, next echo.HandlerFunc) error {

@@ -28,27 +28,39 @@ type figures struct {
 
 func newFigures() *figures { return &figures{values: map[string]map[string][]float64{}} }
 
-// read adds the output of a round.
+// read adds the output of a round: of several tries of a benchmark the least
+// value stands, which is the one that the machine disturbed least.
 func (f *figures) read(r io.Reader) error {
+	round := map[string]map[string]float64{}
 	for results := benchfmt.NewReader(r, "benchmarks"); results.Scan(); {
 		switch record := results.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return record
 		case *benchfmt.Result:
-			f.add(record)
+			f.cpu = record.GetConfig("cpu")
+			keepLeast(round, record)
+		}
+	}
+	for name, units := range round {
+		if f.values[name] == nil {
+			f.values[name] = map[string][]float64{}
+		}
+		for unit, value := range units {
+			f.values[name][unit] = append(f.values[name][unit], value)
 		}
 	}
 	return nil
 }
 
-func (f *figures) add(r *benchfmt.Result) {
-	f.cpu = r.GetConfig("cpu")
+func keepLeast(round map[string]map[string]float64, r *benchfmt.Result) {
 	name := nameOf(r.Name)
-	if f.values[name] == nil {
-		f.values[name] = map[string][]float64{}
+	if round[name] == nil {
+		round[name] = map[string]float64{}
 	}
 	for _, v := range r.Values {
-		f.values[name][v.Unit] = append(f.values[name][v.Unit], v.Value)
+		if least, ok := round[name][v.Unit]; !ok || v.Value < least {
+			round[name][v.Unit] = v.Value
+		}
 	}
 }
 

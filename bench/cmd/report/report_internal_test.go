@@ -34,6 +34,7 @@ func twoRounds(t *testing.T) *figures {
 		"BenchmarkDecision/keys=hot/limiter=ulule \t 100\t 80 ns/op",
 		"BenchmarkMemory/distinct=1000000/limiter=slidegate-2 \t 1\t 5 ns/op\t 20000000 heap-B\t 20.0 B/key",
 	), output(
+		"BenchmarkDecision/keys=hot/limiter=slidegate \t 100\t 900 ns/op\t 0 B/op\t 0 allocs/op",
 		"BenchmarkDecision/keys=hot/limiter=slidegate \t 100\t 150 ns/op\t 0 B/op\t 0 allocs/op",
 		"BenchmarkDecision/keys=hot/limiter=go-limiter \t 100\t 150 ns/op",
 		"BenchmarkDecision/keys=hot/limiter=ulule \t 100\t 480 ns/op",

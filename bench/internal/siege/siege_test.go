@@ -27,7 +27,7 @@ func against(t *testing.T, quota int64, test func(t *testing.T, limit core.Limit
 func TestHonestClientIsNotCrowdedOutMoreAndMore(t *testing.T) {
 	const windows, runs = 20, 8
 	against(t, 20, func(t *testing.T, limit core.Limit, attack siege.Attack) {
-		s := siege.Siege{Limit: limit, MaxKeys: 64, Attack: attack}
+		s := siege.Siege{Limit: limit, MaxKeys: 32, Attack: attack}
 		refused := s.MeanHalf(windows, runs)
 		t.Logf("refused, window by window: %.2f", refused)
 		if grown := siege.Growth(refused); grown > siege.Chance {
@@ -40,7 +40,7 @@ func TestHonestClientIsNotCrowdedOutMoreAndMore(t *testing.T) {
 // it.
 func TestFloodGainsNothing(t *testing.T) {
 	against(t, 20, func(t *testing.T, limit core.Limit, attack siege.Attack) {
-		s := siege.Siege{Limit: limit, MaxKeys: 64, Attack: attack}
+		s := siege.Siege{Limit: limit, MaxKeys: 32, Attack: attack}
 		if gain := s.Gain(10); gain > 1 {
 			t.Errorf("a key that floods and returns got %.2f of its quota in a window", gain)
 		}

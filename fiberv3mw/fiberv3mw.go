@@ -130,6 +130,7 @@ type mark struct{ limiter *core.Limiter }
 func (m *config) handle(c fiber.Ctx) error {
 	seen := mark{m.limiter}
 	if c.Locals(seen) != nil {
+		m.limiter.MountedTwice()
 		return c.Next()
 	}
 	c.Locals(seen, true)

@@ -93,10 +93,15 @@ func madeInHandler(tb testing.TB, a Adapter) {
 }
 
 func strictDoctor(tb testing.TB, a Adapter) {
-	s := newStage(tb)
+	s, j := newStage(tb), &journal{}
+	strict := j.doctor()
+	strict.Strict = true
 	s.serve(a, Setup{Group: []*core.Limiter{s.limiter(core.Config{
-		Rules: []core.Rule{core.By(keyfuncs.IP, core.PerMinute(5))}, Doctor: core.Doctor{Strict: true},
+		Rules: []core.Rule{core.By(keyfuncs.IP, core.PerMinute(5))}, Doctor: strict,
 	})}})
 	s.expect(request{header: [][2]string{{"X-Forwarded-For", "198.51.100.7"}}}, "500 none")
 	s.expect(request{}, "200 r=4")
+	if text := j.text.String(); text != "" {
+		tb.Errorf("a strict doctor logs %q, want nothing", text)
+	}
 }

@@ -1,6 +1,7 @@
 package nethttp_test
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,9 +16,13 @@ import (
 // standing is a clock that stands still at a multiple of every window in use.
 func standing() time.Time { return time.Unix(1_799_971_200, 0) }
 
-// limiter limits by peer on a clock that stands still.
+// limiter limits by peer on a clock that stands still, and keeps quiet what the
+// doctor finds of set-ups that are odd on purpose.
 func limiter(limits ...core.Limit) *core.Limiter {
-	return core.MustNew(core.Config{Rules: []core.Rule{core.By(keyfuncs.IP, limits...)}, Now: standing})
+	return core.MustNew(core.Config{
+		Rules: []core.Rule{core.By(keyfuncs.IP, limits...)}, Now: standing,
+		Doctor: core.Doctor{Logger: slog.New(slog.DiscardHandler)},
+	})
 }
 
 // counter counts how often it is called.

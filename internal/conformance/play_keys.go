@@ -27,7 +27,9 @@ func keyPlays() []scenario {
 func (s *stage) memory() *core.Memory {
 	s.tb.Helper()
 	m := &core.Memory{}
-	if _, err := core.New(core.Config{Rules: []core.Rule{byClient(core.PerDay(1))}, Store: m, Now: s.clock.now}); err != nil {
+	c := core.Config{Rules: []core.Rule{byClient(core.PerDay(1))}, Store: m, Now: s.clock.now}
+	c.Doctor.Logger = quiet()
+	if _, err := core.New(c); err != nil {
 		s.tb.Fatal(err)
 	}
 	return m

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
@@ -32,9 +33,16 @@ func newStage(tb testing.TB) *stage {
 	return &stage{tb: tb, clients: map[string]*http.Client{}}
 }
 
-// limiter makes a limiter that reads the stage's clock.
+// quiet keeps to itself what the doctor finds of set-ups that are odd on purpose.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// limiter makes a limiter that reads the stage's clock, and is quiet unless the
+// scenario is about the doctor.
 func (s *stage) limiter(c core.Config) *core.Limiter {
 	s.tb.Helper()
+	if c.Doctor.Logger == nil {
+		c.Doctor.Logger = quiet()
+	}
 	if c.Store == nil {
 		c.Now = s.clock.now
 	}

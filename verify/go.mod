@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/dunglas/httpsfv v1.1.2
 	github.com/gin-gonic/gin v1.10.1
+	github.com/go-chi/chi/v5 v5.5.0
 	github.com/gofiber/fiber/v2 v2.52.9
 	github.com/google/go-github/v88 v88.0.0
 	github.com/hashicorp/go-retryablehttp v0.7.8

@@ -10,6 +10,7 @@ require (
 	github.com/google/go-github/v88 v88.0.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/labstack/echo/v4 v4.13.4
+	github.com/realclientip/realclientip-go v1.0.0
 	github.com/slidegate/slidegate v0.0.0
 	go.uber.org/goleak v1.3.0
 	pgregory.net/rapid v1.3.0

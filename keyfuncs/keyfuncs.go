@@ -1,9 +1,3 @@
-// Package keyfuncs has ready key functions for the rules of package core. They
-// see a neutral request and work under every adapter.
-//
-// A function that finds no key returns [core.ErrNoKey], and the request is then
-// refused unless its rule says otherwise: there is no silent bypass, and no
-// bucket that all such requests share.
 package keyfuncs
 
 import (

@@ -1,0 +1,5 @@
+//go:build race
+
+package ginmw_test
+
+const raceDetector = true

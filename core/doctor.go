@@ -74,43 +74,48 @@ const (
 // A diagnosis is a finding in words.
 type diagnosis struct{ cause, remedy string }
 
-// diagnose returns the words for a finding, and false for a code that is none.
-func diagnose(f Finding) (d diagnosis, known bool) {
-	switch f {
-	case SG101:
-		d = diagnosis{"forwarded header fields arrive from a peer that is not trusted, and its address is the key",
-			"if the peer is your proxy, key by keyfuncs.ClientIP and trust it; else let clients reach the server only through the proxy"}
-	case SG102:
-		d = diagnosis{"the trusted range is everything: any client can choose its own key",
-			"trust the addresses of your proxies only"}
-	case SG103:
-		d = diagnosis{"the first 1,000 requests of different clients share one key",
-			"check the key function; behind a proxy use keyfuncs.ClientIP, and for one limit for all keyfuncs.Global"}
-	case SG104:
-		d = diagnosis{"a key contains a port: each connection has a quota of its own",
-			"key by keyfuncs.IP or keyfuncs.AddressKey, which leave ports out"}
-	case SG105:
-		d = diagnosis{"a limit can never deny: another limit of the rule always denies first",
-			"remove the limit, or correct its quota or window"}
-	case SG106:
-		d = diagnosis{"a request costs more than a quota holds: it can never be admitted",
-			"raise the quota, or bound the cost"}
-	case SG107:
-		d = diagnosis{"one limiter is twice on the way of a request: it counts only once",
-			"mount it in one place, or make two limiters"}
-	case SG108:
-		d = diagnosis{"a limiter is made while a request is served: its counts begin at zero",
-			"make it once, where the router is built"}
-	case SG109:
-		d = diagnosis{"two limiters count different limits under one rule's name in one store",
-			"name their rules apart, or use one limiter"}
-	case SG110:
-		d = diagnosis{"the store may take longer than the server gives a response",
-			"make the store's timeout shorter than the server's WriteTimeout"}
-	default:
-		return d, false
-	}
-	return d, true
+// diagnoses are the words for each finding.
+var diagnoses = map[Finding]diagnosis{
+	SG101: {
+		cause:  "forwarded header fields arrive from a peer that is not trusted, and its address is the key",
+		remedy: "if the peer is your proxy, key by keyfuncs.ClientIP and trust it; else let clients reach the server only through the proxy",
+	},
+	SG102: {
+		cause:  "the trusted range is everything: any client can choose its own key",
+		remedy: "trust the addresses of your proxies only",
+	},
+	SG103: {
+		cause:  "the first 1,000 requests of different clients share one key",
+		remedy: "check the key function; behind a proxy use keyfuncs.ClientIP, and for one limit for all keyfuncs.Global",
+	},
+	SG104: {
+		cause:  "a key contains a port: each connection has a quota of its own",
+		remedy: "key by keyfuncs.IP or keyfuncs.AddressKey, which leave ports out",
+	},
+	SG105: {
+		cause:  "a limit can never deny: another limit of the rule always denies first",
+		remedy: "remove the limit, or correct its quota or window",
+	},
+	SG106: {
+		cause:  "a request costs more than a quota holds: it can never be admitted",
+		remedy: "raise the quota, or bound the cost",
+	},
+	SG107: {
+		cause:  "one limiter is twice on the way of a request: it counts only once",
+		remedy: "mount it in one place, or make two limiters",
+	},
+	SG108: {
+		cause:  "a limiter is made while a request is served: its counts begin at zero",
+		remedy: "make it once, where the router is built",
+	},
+	SG109: {
+		cause:  "two limiters count different limits under one rule's name in one store",
+		remedy: "name their rules apart, or use one limiter",
+	},
+	SG110: {
+		cause:  "the store may take longer than the server gives a response",
+		remedy: "make the store's timeout shorter than the server's WriteTimeout",
+	},
 }
 
 // A findingError is a finding of a strict doctor.
@@ -121,7 +126,7 @@ type findingError struct {
 
 // Error tells the finding in a sentence, and what to do.
 func (e *findingError) Error() string {
-	d, _ := diagnose(e.finding)
+	d := diagnoses[e.finding]
 	text := "slidegate: " + string(e.finding) + ": "
 	if e.rule != "" {
 		text += fmt.Sprintf("rule %q: ", e.rule)
@@ -161,7 +166,7 @@ func newDoctor(c Doctor) (*doctor, error) {
 	d.left.Store(examinedRequests)
 	var errs []error
 	for _, f := range c.Off {
-		if _, known := diagnose(f); !known {
+		if _, known := diagnoses[f]; !known {
 			errs = append(errs, fault("Config.Doctor.Off: %q is no finding; they are SG101 to SG110", string(f)))
 		}
 	}
@@ -177,7 +182,7 @@ func (d *doctor) find(ctx context.Context, f Finding, rule, about string) error 
 	if d.config.Strict {
 		return &findingError{f, rule, about}
 	}
-	words, _ := diagnose(f)
+	words := diagnoses[f]
 	attrs := []slog.Attr{slog.String("code", string(f))}
 	if rule != "" {
 		attrs = append(attrs, slog.String("rule", rule))

@@ -67,8 +67,11 @@ func TestDoctorFindsLimitsThatCannotDeny(t *testing.T) {
 // the other one would admit.
 func TestLimitsThatTheDoctorFindsNeverDeny(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 105))
-	found := 0
-	for round := range 4000 {
+	rounds, found := 4000, 0
+	if testing.Short() {
+		rounds = 800
+	}
+	for round := range rounds {
 		limits := []core.Limit{anyLimit(random).Named("a"), anyLimit(random).Named("b")}
 		about := unreachable(t, limits...)
 		if about == "" {
@@ -83,9 +86,8 @@ func TestLimitsThatTheDoctorFindsNeverDeny(t *testing.T) {
 			t.Fatalf("round %d: %s: %s", round, about, d)
 		}
 	}
-	t.Logf("%d pairs found", found)
-	if found < 500 {
-		t.Errorf("%d pairs were found, want at least 500: the test has become weak", found)
+	if found < rounds/4 {
+		t.Errorf("%d pairs of %d were found, want at least a quarter: the test has become weak", found, rounds)
 	}
 }
 

@@ -85,6 +85,14 @@ func (e *examined) found() error {
 	return e.err
 }
 
+// postpone leaves what a strict doctor found to the next request, where this one is
+// not limited.
+func (e *examined) postpone() {
+	if e != nil && e.err != nil {
+		e.doctor.pending.Store(&e.err)
+	}
+}
+
 // decided looks at the decision and ends the examination.
 func (e *examined) decided(d *Decision) error {
 	if e == nil {

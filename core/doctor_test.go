@@ -294,6 +294,38 @@ func TestStrictDoctorChargesNothing(t *testing.T) {
 	}
 }
 
+// A finding on a request that is refused or skipped for another reason is not
+// lost.
+func TestStrictDoctorLosesNoFinding(t *testing.T) {
+	everybody := keyfuncs.ClientIP("X-Forwarded-For", keyfuncs.TrustedProxies("0.0.0.0/0"))
+	t.Run("the request has no key", func(t *testing.T) {
+		l := core.MustNew(core.Config{Rules: by(everybody, core.PerMinute(5)), Doctor: core.Doctor{Strict: true}})
+		if _, err := l.Check(from("@")); !errors.Is(err, core.ErrDoctor) {
+			t.Errorf("got %v, want the finding", err)
+		}
+		if _, err := l.Check(from("@")); !errors.Is(err, core.ErrNoKey) {
+			t.Errorf("got %v, want a missing key the next time", err)
+		}
+	})
+	t.Run("the request is skipped", func(t *testing.T) {
+		skip := true
+		l := core.MustNew(core.Config{
+			Rules: by(keyfuncs.IP, core.PerMinute(5)), Doctor: core.Doctor{Strict: true},
+			Skip: func(r core.Request) bool {
+				_, _ = everybody(r)
+				return skip
+			},
+		})
+		if d, err := l.Check(from("198.51.100.7")); err != nil || !d.Allowed {
+			t.Errorf("got %v, %v; want the request skipped", d.Allowed, err)
+		}
+		skip = false
+		if _, err := l.Check(from("198.51.100.7")); !errors.Is(err, core.ErrDoctor) {
+			t.Errorf("got %v, want the finding on the next request", err)
+		}
+	})
+}
+
 func TestDoctorLooksAtTheFirstRequestsOnly(t *testing.T) {
 	c := &chart{}
 	kinds := map[string]int{}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,12 +47,13 @@ func (l *Limiter) Check(r Request) (d Decision, err error) {
 	}
 	if l.skip != nil && l.skip(r) {
 		d.Allowed = true
+		e.postpone()
 		return d, nil
 	}
 	for i := range l.rules {
 		a, asked, err := l.ask(l.rules[i], r)
 		if err != nil {
-			return Decision{}, l.refused(r.Context(), err)
+			return Decision{}, l.refused(r.Context(), cmp.Or(e.found(), err))
 		}
 		if asked {
 			d.add(a.plan, a.key, a.cost)

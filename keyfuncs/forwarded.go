@@ -147,7 +147,7 @@ func isToken(text string) bool {
 
 // cutQuoted takes a quoted string, whose first quote is off already.
 func cutQuoted(text string) (value, rest string, ok bool) {
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		switch text[i] {
 		case '\\':
 			return cutEscaped(text, i)

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,7 +95,7 @@ func arrivals(name string, key core.KeyFunc, header string, all []arrival) scena
 			for _, line := range v.lines {
 				q.header = append(q.header, [2]string{header, line})
 			}
-			s.expect(q, "200 r="+fmt.Sprint(before-1))
+			s.expect(q, "200 r="+strconv.FormatInt(before-1, 10))
 			if after := remaining(tb, l, v.key); after != before-1 {
 				tb.Errorf("%v: not counted under %s", q, v.key)
 			}

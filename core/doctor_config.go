@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // examineConfig looks at a limiter that is ready, and returns what a strict
@@ -33,10 +35,31 @@ func (l *Limiter) examineConfig(c Config) error {
 	return errors.Join(errs...)
 }
 
-// A claimer is a store that notes which limits a rule has, and reports whether
-// the rule was noted with others before.
+// A claimer is a store that several limiters can share.
 type claimer interface {
 	Claim(rule string, limits []Limit) (clash bool)
+}
+
+// Claims note which limits are counted under the name of a rule in a store that
+// several limiters share, for the doctor: a store that embeds them, or has their
+// method, has its limiters compared. The zero Claims are ready to use, also
+// concurrently.
+type Claims struct {
+	mu    sync.Mutex
+	rules map[string][]Limit
+}
+
+// Claim notes the limits of a rule, and reports whether the rule was noted with
+// others before.
+func (c *Claims) Claim(rule string, limits []Limit) (clash bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rules == nil {
+		c.rules = map[string][]Limit{}
+	}
+	before, claimed := c.rules[rule]
+	c.rules[rule] = limits
+	return claimed && !slices.Equal(before, limits)
 }
 
 // servesRequest reports whether the caller's caller runs within the handler of a

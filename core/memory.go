@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"hash/maphash"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,9 +47,9 @@ type Memory struct {
 	latest   map[string]*plan  // of the rules
 	sketches map[sketchOf]int  // the index of each limit's
 	plans    planCache[*plan]
-	claims   map[string][]Limit // by rules, see Claim
 
 	sketched  atomic.Int64 // bytes of all sketches, a generation
+	claims    Claims
 	evictions atomic.Uint64
 	newcomers atomic.Uint64
 }
@@ -130,17 +129,9 @@ func (m *Memory) plan(rule string, limits []Limit) *plan {
 	return p
 }
 
-// Claim notes the limits of a rule for the doctor, and reports whether the rule
-// was noted with other limits before: by another limiter that shares the store.
+// Claim implements what the doctor asks of stores, see [Claims].
 func (m *Memory) Claim(rule string, limits []Limit) (clash bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	before, claimed := m.claims[rule]
-	if m.claims == nil {
-		m.claims = map[string][]Limit{}
-	}
-	m.claims[rule] = limits
-	return claimed && !slices.Equal(before, limits)
+	return m.claims.Claim(rule, limits)
 }
 
 // number returns the small number that stands for a rule in stored keys.

@@ -140,13 +140,24 @@ func TestReadyTrustsHoldTheirNetworks(t *testing.T) {
 		peer           string
 		local, private bool
 	}{
-		{"127.0.0.1:1", true, true}, {"127.255.0.1:1", true, true}, {"[::1]:1", true, true},
-		{"@", true, true}, {"/run/proxy.sock", true, true}, {"", true, true},
-		{"10.1.2.3:1", false, true}, {"172.16.0.1:1", false, true}, {"172.31.255.1:1", false, true},
-		{"192.168.1.1:1", false, true}, {"169.254.1.1:1", false, true},
-		{"[fd00::1]:1", false, true}, {"[fe80::1%eth0]:1", false, true},
-		{"172.32.0.1:1", false, false}, {"192.169.0.1:1", false, false}, {"198.51.100.1:1", false, false},
-		{"[2001:db8::1]:1", false, false}, {"client.example:1", false, false},
+		{"127.0.0.1:1", true, true},
+		{"127.255.0.1:1", true, true},
+		{"[::1]:1", true, true},
+		{"@", true, true},
+		{"/run/proxy.sock", true, true},
+		{"", true, true},
+		{"10.1.2.3:1", false, true},
+		{"172.16.0.1:1", false, true},
+		{"172.31.255.1:1", false, true},
+		{"192.168.1.1:1", false, true},
+		{"169.254.1.1:1", false, true},
+		{"[fd00::1]:1", false, true},
+		{"[fe80::1%eth0]:1", false, true},
+		{"172.32.0.1:1", false, false},
+		{"192.169.0.1:1", false, false},
+		{"198.51.100.1:1", false, false},
+		{"[2001:db8::1]:1", false, false},
+		{"client.example:1", false, false},
 	} {
 		for name, trusts := range map[*keyfuncs.Trust]bool{&local: c.local, &private: c.private} {
 			got, _ := keyfuncs.ClientIP("X-Real-IP", *name)(hop{peer: c.peer, lines: []string{"203.0.113.1"}}.request("X-Real-IP"))
@@ -188,8 +199,10 @@ func TestClientIPRefusesWhatCannotWork(t *testing.T) {
 		{"TrustedHops needs a number of at least 1", func() { keyfuncs.TrustedHops(0) }},
 		{"TrustedProxies needs at least one prefix", func() { keyfuncs.TrustedProxies() }},
 		{`TrustedProxies needs prefixes such as 192.0.2.0/24; "proxy.example" is none`, func() { keyfuncs.TrustedProxies("proxy.example") }},
-		{`TrustedProxies needs prefixes such as 192.0.2.0/24; "192.0.2.1/24" has bits beyond its length; write 192.0.2.0/24 or a lone address`,
-			func() { keyfuncs.TrustedProxies("192.0.2.1/24") }},
+		{
+			`TrustedProxies needs prefixes such as 192.0.2.0/24; "192.0.2.1/24" has bits beyond its length; write 192.0.2.0/24 or a lone address`,
+			func() { keyfuncs.TrustedProxies("192.0.2.1/24") },
+		},
 	} {
 		wantPanic(t, "keyfuncs: "+c.want, c.call)
 	}

@@ -15,8 +15,16 @@ import (
 // and only if they are the same.
 func FuzzJoin(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"aa,b", "a,ab"}, {"aab", "aab,x"}, {"2001:db8::1,80", "2001:db8::,1:80"}, {"a:b,c", "a,b:c"}, {"a|b,c", "a,b|c"},
-		{"a\x00b,c", "a,b\x00c"}, {"1:a1:b", "a,b"}, {"10:aaaaaaaaaa", "aaaaaaaaaa"}, {"x,1:", "x1,:"}, {"same,parts", "same,parts"},
+		{"aa,b", "a,ab"},
+		{"aab", "aab,x"},
+		{"2001:db8::1,80", "2001:db8::,1:80"},
+		{"a:b,c", "a,b:c"},
+		{"a|b,c", "a,b|c"},
+		{"a\x00b,c", "a,b\x00c"},
+		{"1:a1:b", "a,b"},
+		{"10:aaaaaaaaaa", "aaaaaaaaaa"},
+		{"x,1:", "x1,:"},
+		{"same,parts", "same,parts"},
 	} {
 		f.Add(seed[0], seed[1])
 	}

@@ -6,6 +6,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/slidegate/slidegate/core"
@@ -64,8 +65,8 @@ func (m Mux) handler(s Setup) http.Handler {
 }
 
 func (m Mux) below(limiters []*core.Limiter, s Setup, next http.Handler) http.Handler {
-	for i := len(limiters) - 1; i >= 0; i-- {
-		next = m.Limit(limiters[i], s)(next)
+	for _, l := range slices.Backward(limiters) {
+		next = m.Limit(l, s)(next)
 	}
 	return next
 }

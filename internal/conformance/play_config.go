@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func configPlays() []scenario {
 func negativeQuotas(tb testing.TB, a Adapter) {
 	for _, quota := range []int64{-1, math.MinInt64} {
 		text := panicOf(func() { a.Limit(core.By(keyfuncs.IP, core.PerMinute(quota))) })
-		wantText(tb, fmt.Sprintf("Limit with a quota of %d", quota), text, fmt.Sprint(quota), "rule-1")
+		wantText(tb, fmt.Sprintf("Limit with a quota of %d", quota), text, strconv.FormatInt(quota, 10), "rule-1")
 	}
 }
 

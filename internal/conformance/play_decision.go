@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -73,11 +74,12 @@ func sayDecision(c Call) Reply {
 	if !ok {
 		return plain(http.StatusOK, "none\n")
 	}
-	text := fmt.Sprint(d.Allowed)
+	var b strings.Builder
+	fmt.Fprint(&b, d.Allowed)
 	for _, state := range d.States() {
-		text += fmt.Sprintf(" %s %d", state.Limit.Name(), state.Remaining)
+		fmt.Fprintf(&b, " %s %d", state.Limit.Name(), state.Remaining)
 	}
-	return plain(http.StatusOK, text+"\n")
+	return plain(http.StatusOK, b.String()+"\n")
 }
 
 func exposesInnermost(tb testing.TB, a Adapter) {

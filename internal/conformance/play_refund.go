@@ -30,12 +30,15 @@ func (o otherStore) Check(limits []core.Limit) error { return o.memory.Check(lim
 func (o otherStore) Decide(ctx context.Context, asks []core.Ask) (time.Time, error) {
 	return o.memory.Decide(ctx, asks)
 }
+
 func (o otherStore) Peek(ctx context.Context, ask *core.Ask) (time.Time, error) {
 	return o.memory.Peek(ctx, ask)
 }
+
 func (o otherStore) Reset(ctx context.Context, rule, key string) error {
 	return o.memory.Reset(ctx, rule, key)
 }
+
 func (o otherStore) Refund(ctx context.Context, asks []core.Ask) error {
 	return o.memory.Refund(ctx, asks)
 }
@@ -98,7 +101,11 @@ func refundStatuses(tb testing.TB, a Adapter) {
 		},
 	})
 	for _, q := range []request{
-		{client: "200"}, {client: "201"}, {client: "302"}, {client: "404"}, {client: "500"},
+		{client: "200"},
+		{client: "201"},
+		{client: "302"},
+		{client: "404"},
+		{client: "500"},
 		{client: "403", header: [][2]string{{"X-Fails", "yes"}}},
 		{client: "503", header: [][2]string{{"X-Fails", "yes"}}},
 		{path: "/nowhere"},

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -46,7 +47,7 @@ func requestIsWhole(tb testing.TB, a Adapter) {
 		return strings.Join([]string{
 			r.Method(), r.Path(), r.Host(), withoutPort(r.Peer()),
 			fmt.Sprintf("%q", r.HeaderValues("X-Many")), fmt.Sprintf("%q", r.HeaderValues("x-mANY")),
-			fmt.Sprint(len(r.HeaderValues("X-None"))),
+			strconv.Itoa(len(r.HeaderValues("X-None"))),
 			session, fmt.Sprint(found, other),
 			fmt.Sprint(r.Value(a.UserKey)), fmt.Sprint(r.Native() != nil, r.Context().Err()),
 		}, "\n")

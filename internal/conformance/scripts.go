@@ -23,11 +23,15 @@ func by(limits ...core.Limit) core.Config {
 func edgeScripts() []script {
 	return []script{
 		{"RL-002 the last unit is served and counted before it is told, counters", by(core.PerMinute(3)), []step{
-			{at: 0, want: "200 r=2"}, {at: 0, want: "200 r=1"}, {at: 0, want: "200 r=0"},
+			{at: 0, want: "200 r=2"},
+			{at: 0, want: "200 r=1"},
+			{at: 0, want: "200 r=0"},
 			{at: 0, want: "429 r=0 retry=80", times: 2},
 		}},
 		{"RL-002 the last unit is served and counted before it is told, exact", by(core.PerMinute(3).Exact()), []step{
-			{at: 0, want: "200 r=2"}, {at: 0, want: "200 r=1"}, {at: 0, want: "200 r=0"},
+			{at: 0, want: "200 r=2"},
+			{at: 0, want: "200 r=1"},
+			{at: 0, want: "200 r=0"},
 			{at: 0, want: "429 r=0 retry=60", times: 2},
 		}},
 		{"RL-003 a quota of 0 denies all and promises nothing", by(core.PerMinute(0)), []step{
@@ -64,10 +68,14 @@ func boundaryScripts() []script {
 	five, ten, three := core.Per(5, 10*time.Second), core.Per(10, 10*time.Second), core.Per(3, 10*time.Second)
 	five60, five180 := core.PerMinute(5), core.Per(5, 180*time.Second)
 	return []script{
-		{"RL-016 a client that keeps asking is let in again, counters", by(five),
-			everySecond(0, 1, 2, 3, 4, 12, 14, 16, 18)},
-		{"RL-016 a client that keeps asking is let in again, exact", by(five.Exact()),
-			everySecond(0, 1, 2, 3, 4, 10, 11, 12, 13, 14)},
+		{
+			"RL-016 a client that keeps asking is let in again, counters", by(five),
+			everySecond(0, 1, 2, 3, 4, 12, 14, 16, 18),
+		},
+		{
+			"RL-016 a client that keeps asking is let in again, exact", by(five.Exact()),
+			everySecond(0, 1, 2, 3, 4, 10, 11, 12, 13, 14),
+		},
 		{"RL-018 no double quota around a boundary, counters", by(five60), []step{
 			{at: 59.9, want: "200", times: 5}, {at: 60.1, want: "429 retry=12", times: 5},
 		}},
@@ -75,12 +83,16 @@ func boundaryScripts() []script {
 			{at: 59.9, want: "200", times: 5}, {at: 60.1, want: "429 retry=60", times: 5},
 		}},
 		{"RL-020 a jump of many windows forgets, counters", by(ten), []step{
-			{at: 5, want: "200", times: 10}, {at: 5.5, want: "429 retry=6"},
-			{at: 25, want: "200 r=9"}, {at: 5_000_000, want: "200 r=9"},
+			{at: 5, want: "200", times: 10},
+			{at: 5.5, want: "429 retry=6"},
+			{at: 25, want: "200 r=9"},
+			{at: 5_000_000, want: "200 r=9"},
 		}},
 		{"RL-020 a jump of many windows forgets, exact", by(ten.Exact()), []step{
-			{at: 5, want: "200", times: 10}, {at: 5.5, want: "429 retry=10"},
-			{at: 25, want: "200 r=9"}, {at: 5_000_000, want: "200 r=9"},
+			{at: 5, want: "200", times: 10},
+			{at: 5.5, want: "429 retry=10"},
+			{at: 25, want: "200 r=9"},
+			{at: 5_000_000, want: "200 r=9"},
 		}},
 		{"RL-023 the window is half open, counters", by(three), slices.Concat(
 			threeByTwo(), []step{
@@ -102,12 +114,16 @@ func boundaryScripts() []script {
 			{at: 0, cost: "150", want: "200 r=0"}, {at: 2000, want: "200 r=149"},
 		}},
 		{"RL-027 each key has its own window, counters", by(five180), []step{
-			{at: 0, client: "a", want: "200", times: 5}, {at: 179, client: "b", want: "200", times: 5},
-			{at: 181, client: "b", want: "429 retry=35"}, {at: 360, client: "a", want: "200"},
+			{at: 0, client: "a", want: "200", times: 5},
+			{at: 179, client: "b", want: "200", times: 5},
+			{at: 181, client: "b", want: "429 retry=35"},
+			{at: 360, client: "a", want: "200"},
 		}},
 		{"RL-027 each key has its own window, exact", by(five180.Exact()), []step{
-			{at: 0, client: "a", want: "200", times: 5}, {at: 179, client: "b", want: "200", times: 5},
-			{at: 181, client: "b", want: "429 retry=178"}, {at: 360, client: "a", want: "200"},
+			{at: 0, client: "a", want: "200", times: 5},
+			{at: 179, client: "b", want: "200", times: 5},
+			{at: 181, client: "b", want: "429 retry=178"},
+			{at: 360, client: "a", want: "200"},
 		}},
 	}
 }
@@ -144,24 +160,40 @@ func waitScripts() []script {
 	}
 	served := each("200", 0, 2, 4, 6, 8, 10, 12, 14, 16, 18)
 	return []script{
-		{"RL-029 the wait is the real one, counters", by(ten),
-			slices.Concat(served, each("429 retry=46", 20), each("429 retry=36", 30))},
-		{"RL-029 the wait is the real one, exact", by(ten.Exact()),
-			slices.Concat(served, each("429 retry=40", 20), each("429 retry=30", 30))},
-		{"RL-030 the wait is enough and no longer, counters", by(two),
-			slices.Concat(each("200", 0, 10), each("429 retry=70", 20), each("429 retry=1", 89), each("200", 90))},
-		{"RL-030 the wait is enough and no longer, exact", by(two.Exact()),
-			slices.Concat(each("200", 0, 10), each("429 retry=40", 20), each("429 retry=1", 59), each("200", 60))},
-		{"RL-031 the last moment of a wait is a second, counters", by(one),
-			slices.Concat(each("200 r=0", 0), each("429 retry=1", 119.5), each("200", 120.5))},
-		{"RL-031 the last moment of a wait is a second, exact", by(one.Exact()),
-			slices.Concat(each("200 r=0", 0), each("429 retry=1", 59.5), each("200", 60.5))},
+		{
+			"RL-029 the wait is the real one, counters", by(ten),
+			slices.Concat(served, each("429 retry=46", 20), each("429 retry=36", 30)),
+		},
+		{
+			"RL-029 the wait is the real one, exact", by(ten.Exact()),
+			slices.Concat(served, each("429 retry=40", 20), each("429 retry=30", 30)),
+		},
+		{
+			"RL-030 the wait is enough and no longer, counters", by(two),
+			slices.Concat(each("200", 0, 10), each("429 retry=70", 20), each("429 retry=1", 89), each("200", 90)),
+		},
+		{
+			"RL-030 the wait is enough and no longer, exact", by(two.Exact()),
+			slices.Concat(each("200", 0, 10), each("429 retry=40", 20), each("429 retry=1", 59), each("200", 60)),
+		},
+		{
+			"RL-031 the last moment of a wait is a second, counters", by(one),
+			slices.Concat(each("200 r=0", 0), each("429 retry=1", 119.5), each("200", 120.5)),
+		},
+		{
+			"RL-031 the last moment of a wait is a second, exact", by(one.Exact()),
+			slices.Concat(each("200 r=0", 0), each("429 retry=1", 59.5), each("200", 60.5)),
+		},
 		{"RL-034 the reset is always told, counters", by(two), []step{
-			{at: 0, want: "200 r=1 t=60"}, {at: 1, want: "200 r=0 t=89"}, {at: 2, want: "429 r=0 t=88 retry=88"},
+			{at: 0, want: "200 r=1 t=60"},
+			{at: 1, want: "200 r=0 t=89"},
+			{at: 2, want: "429 r=0 t=88 retry=88"},
 			{at: 90, want: "200 r=0 t=30"},
 		}},
 		{"RL-034 the reset is always told, exact", by(two.Exact()), []step{
-			{at: 0, want: "200 r=1 t=60"}, {at: 1, want: "200 r=0 t=59"}, {at: 2, want: "429 r=0 t=58 retry=58"},
+			{at: 0, want: "200 r=1 t=60"},
+			{at: 1, want: "200 r=0 t=59"},
+			{at: 2, want: "429 r=0 t=58 retry=58"},
 			{at: 60, want: "200 r=0 t=1"},
 		}},
 		{"RL-035 waits are delays and the legacy reset an instant, counters", legacy(two), []step{
@@ -192,7 +224,9 @@ func costScripts() []script {
 		}},
 		{"RL-047 a cost of 0 takes nothing and tells nothing", by(core.PerMinute(2)), []step{
 			{at: 0, cost: "0", want: "200 none", times: 10},
-			{at: 0, want: "200 r=1"}, {at: 0, want: "200 r=0"}, {at: 0, want: "429 r=0"},
+			{at: 0, want: "200 r=1"},
+			{at: 0, want: "200 r=0"},
+			{at: 0, want: "429 r=0"},
 			{at: 0, cost: "0", want: "200 none"},
 		}},
 		{"RL-048 costs of 32 and 63 bits do not wrap", by(core.PerMinute(10)), []step{
@@ -208,8 +242,10 @@ func costScripts() []script {
 			{at: 0, cost: "9", want: "200 r=0"},
 		}},
 		{"RL-091 HEAD counts as one, like GET", by(core.PerMinute(3)), []step{
-			{at: 0, want: "200 r=2"}, {at: 0, method: "HEAD", want: "200 r=1"},
-			{at: 0, want: "200 r=0"}, {at: 0, method: "HEAD", want: "429 r=0 retry=80"},
+			{at: 0, want: "200 r=2"},
+			{at: 0, method: "HEAD", want: "200 r=1"},
+			{at: 0, want: "200 r=0"},
+			{at: 0, method: "HEAD", want: "429 r=0 retry=80"},
 		}},
 	}
 }
@@ -218,28 +254,48 @@ func chainScripts() []script {
 	a, b := core.PerMinute(2), core.PerSecond(1)
 	return []script{
 		{"RL-094 a request that one limit refuses is taken from no other", by(core.PerMinute(10), core.Per(30, 30*time.Minute)), []step{
-			{at: 0, times: 9, want: "200"}, {at: 0, want: "200 r=0,20"}, {at: 0, times: 10, want: "429"},
-			{at: 120, times: 9, want: "200"}, {at: 120, want: "200 r=0,10"}, {at: 120, times: 10, want: "429"},
-			{at: 240, times: 9, want: "200"}, {at: 240, want: "200 r=0,0"}, {at: 240, times: 10, want: "429"},
+			{at: 0, times: 9, want: "200"},
+			{at: 0, want: "200 r=0,20"},
+			{at: 0, times: 10, want: "429"},
+			{at: 120, times: 9, want: "200"},
+			{at: 120, want: "200 r=0,10"},
+			{at: 120, times: 10, want: "429"},
+			{at: 240, times: 9, want: "200"},
+			{at: 240, want: "200 r=0,0"},
+			{at: 240, times: 10, want: "429"},
 			{at: 360, times: 20, want: "429 r=0"},
 		}},
 		{"RL-095 the order of limits changes nothing, the longer first", by(a, b), []step{
-			{at: 0, want: "200 r=1,0"}, {at: 0, times: 2, want: "429 r=0"},
-			{at: 5, want: "200 r=0,0"}, {at: 5, want: "429"},
+			{at: 0, want: "200 r=1,0"},
+			{at: 0, times: 2, want: "429 r=0"},
+			{at: 5, want: "200 r=0,0"},
+			{at: 5, want: "429"},
 		}},
 		{"RL-095 the order of limits changes nothing, the shorter first", by(b, a), []step{
-			{at: 0, want: "200 r=0,1"}, {at: 0, times: 2, want: "429 r=0"},
-			{at: 5, want: "200 r=0,0"}, {at: 5, want: "429"},
+			{at: 0, want: "200 r=0,1"},
+			{at: 0, times: 2, want: "429 r=0"},
+			{at: 5, want: "200 r=0,0"},
+			{at: 5, want: "429"},
 		}},
-		{"RL-095 the order of rules changes nothing, the longer first",
-			core.Config{Rules: []core.Rule{byClient(a), byClient(b)}}, []step{
-				{at: 0, want: "200 r=1,0"}, {at: 0, times: 2, want: "429 r=0"},
-				{at: 5, want: "200 r=0,0"}, {at: 5, want: "429"},
-			}},
-		{"RL-095 the order of rules changes nothing, the shorter first",
-			core.Config{Rules: []core.Rule{byClient(b), byClient(a)}}, []step{
-				{at: 0, want: "200 r=0,1"}, {at: 0, times: 2, want: "429 r=0"},
-				{at: 5, want: "200 r=0,0"}, {at: 5, want: "429"},
-			}},
+		{
+			"RL-095 the order of rules changes nothing, the longer first",
+			core.Config{Rules: []core.Rule{byClient(a), byClient(b)}},
+			[]step{
+				{at: 0, want: "200 r=1,0"},
+				{at: 0, times: 2, want: "429 r=0"},
+				{at: 5, want: "200 r=0,0"},
+				{at: 5, want: "429"},
+			},
+		},
+		{
+			"RL-095 the order of rules changes nothing, the shorter first",
+			core.Config{Rules: []core.Rule{byClient(b), byClient(a)}},
+			[]step{
+				{at: 0, want: "200 r=0,1"},
+				{at: 0, times: 2, want: "429 r=0"},
+				{at: 5, want: "200 r=0,0"},
+				{at: 5, want: "429"},
+			},
+		},
 	}
 }

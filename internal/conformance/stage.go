@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,17 +121,18 @@ type request struct {
 
 // String names what a failure needs to tell.
 func (q request) String() string {
-	text := orElse(q.method, "GET") + " " + orElse(q.path, "/api/hello") + " of client " + orElse(q.client, "a")
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s of client %s", orElse(q.method, "GET"), orElse(q.path, "/api/hello"), orElse(q.client, "a"))
 	if q.cost != "" {
-		text += " at cost " + q.cost
+		fmt.Fprint(&b, " at cost ", q.cost)
 	}
 	if q.peer != "" {
-		text += " from " + q.peer
+		fmt.Fprint(&b, " from ", q.peer)
 	}
 	for _, field := range q.header {
-		text += fmt.Sprintf(" with %s: %q", field[0], field[1])
+		fmt.Fprintf(&b, " with %s: %q", field[0], field[1])
 	}
-	return text
+	return b.String()
 }
 
 func (q request) native(tb testing.TB, addr string) *http.Request {

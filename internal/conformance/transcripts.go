@@ -59,8 +59,10 @@ func formatTranscripts() []transcript {
 		{"a policy name with quotes", onGroup(by(core.PerMinute(1).Named(`say "hi", \o/; q=9`))), at(0, 0)},
 		{"a window below a second", onGroup(by(core.Per(1, 250*time.Millisecond))), at(0, 0)},
 		{"a window of no whole seconds", onGroup(by(core.Per(2, 1500*time.Millisecond))), at(0, 0, 0)},
-		{"the largest quota and window", onGroup(by(core.Per(core.MaxQuota, core.MaxWindow))),
-			now(request{}, request{cost: strconv.Itoa(core.MaxQuota - 1)}, request{})},
+		{
+			"the largest quota and window", onGroup(by(core.Per(core.MaxQuota, core.MaxWindow))),
+			now(request{}, request{cost: strconv.Itoa(core.MaxQuota - 1)}, request{}),
+		},
 		{"each algorithm", onGroup(by(
 			core.PerMinute(3).Smooth(4).Named("smooth"), core.PerMinute(3).Strict(4).Named("strict"),
 			core.PerMinute(3).Exact().Named("exact"), core.PerMinute(3).Fixed().Named("fixed"),
@@ -79,10 +81,14 @@ func answerTranscripts() []transcript {
 	return []transcript{
 		{"HEAD", onGroup(by(core.PerMinute(1))), now(request{method: "HEAD"}, request{method: "HEAD"})},
 		{"no key", onGroup(two), now(request{client: "-"}, request{}, request{})},
-		{"failing functions of a rule", onGroup(core.Config{Rules: []core.Rule{failing()}}),
-			now(fail("key"), fail("cost"), fail("negative cost"), fail("limits"), fail("invalid limits"), request{})},
-		{"a cost that can never be admitted", onGroup(by(core.PerMinute(2), core.PerHour(5))),
-			now(request{cost: "6"}, request{cost: "2"}, request{cost: "3"}, request{})},
+		{
+			"failing functions of a rule", onGroup(core.Config{Rules: []core.Rule{failing()}}),
+			now(fail("key"), fail("cost"), fail("negative cost"), fail("limits"), fail("invalid limits"), request{}),
+		},
+		{
+			"a cost that can never be admitted", onGroup(by(core.PerMinute(2), core.PerHour(5))),
+			now(request{cost: "6"}, request{cost: "2"}, request{cost: "3"}, request{}),
+		},
 		{"RL-114 store down, fail closed", onGroup(down(core.FailClosed)), at(0, 0, 0)},
 		{"RL-114 store down, fail open", onGroup(down(core.FailOpen)), at(0, 0, 0)},
 		{"OnDenied answers in its own words", func(s *stage) Setup {
@@ -143,10 +149,14 @@ func stackTranscripts() []transcript {
 		}, now(item, item, item)},
 		{"two limiters of one quota, draft 6", oneQuotaTwice(core.HeadersDraft6), append(now(item, item), timed{at: 100, request: item})},
 		{"two limiters of one quota, draft 7", oneQuotaTwice(core.HeadersDraft7), append(now(item, item), timed{at: 100, request: item})},
-		{"the outer limiter is the tighter, draft 6 and legacy", tightOutside(core.HeadersDraft6),
-			now(item, request{path: "/api/items/42", cost: "5"})},
-		{"the outer limiter is the tighter, draft 7", tightOutside(core.HeadersDraft7),
-			now(item, request{path: "/api/items/42", cost: "5"})},
+		{
+			"the outer limiter is the tighter, draft 6 and legacy", tightOutside(core.HeadersDraft6),
+			now(item, request{path: "/api/items/42", cost: "5"}),
+		},
+		{
+			"the outer limiter is the tighter, draft 7", tightOutside(core.HeadersDraft7),
+			now(item, request{path: "/api/items/42", cost: "5"}),
+		},
 		{"RL-100 one limiter on every level", func(s *stage) Setup {
 			l := []*core.Limiter{s.limited(core.PerMinute(2))}
 			return Setup{App: l, Group: l, Route: l}
@@ -159,10 +169,10 @@ func stackTranscripts() []transcript {
 				{"RateLimit-Policy", `"minute";q=9;w=60`}, {"RateLimit", `"minute";r=8;t=60`},
 			}}
 		}, at(0, 0, 0)},
-		{"a longer wait of other middleware stays", preset("Retry-After", "7200"), at(0)},
-		{"a longer wait of other middleware stays, as a date", preset("Retry-After", "Fri, 15 Jan 2027 12:00:00 GMT"), at(0)},
-		{"a shorter wait of other middleware goes", preset("Retry-After", "3"), at(0)},
-		{"a wait of other middleware that is none goes", preset("Retry-After", "soon"), at(0)},
+		{"a longer wait of other middleware stays", waiting("7200"), at(0)},
+		{"a longer wait of other middleware stays, as a date", waiting("Fri, 15 Jan 2027 12:00:00 GMT"), at(0)},
+		{"a shorter wait of other middleware goes", waiting("3"), at(0)},
+		{"a wait of other middleware that is none goes", waiting("soon"), at(0)},
 	}
 }
 
@@ -188,15 +198,15 @@ func tightOutside(format core.HeaderFormat) func(*stage) Setup {
 	}
 }
 
-// preset serves a limiter whose client a has used its quota, behind middleware
-// that sets a field.
-func preset(name, value string) func(*stage) Setup {
+// waiting serves a limiter whose client a has used its quota, behind middleware
+// that sets a Retry-After.
+func waiting(retryAfter string) func(*stage) Setup {
 	return func(s *stage) Setup {
 		l := s.limited(core.PerMinute(1))
 		if _, err := l.Allow(context.Background(), "a"); err != nil {
 			s.tb.Fatal(err)
 		}
-		return Setup{Group: []*core.Limiter{l}, Preset: [][2]string{{name, value}}}
+		return Setup{Group: []*core.Limiter{l}, Preset: [][2]string{{fieldRetry, retryAfter}}}
 	}
 }
 
@@ -215,12 +225,16 @@ func ruleTranscripts() []transcript {
 	pro := request{header: [][2]string{{"X-Plan", "pro"}}}
 	return []transcript{
 		{"Skip takes requests out of limiting", onGroup(skip), now(request{}, request{}, post, post)},
-		{"When leaves a rule out", onGroup(core.Config{Rules: []core.Rule{when, byClient(core.PerHour(4))}}),
-			now(request{}, post, post, request{}, request{})},
+		{
+			"When leaves a rule out", onGroup(core.Config{Rules: []core.Rule{when, byClient(core.PerHour(4))}}),
+			now(request{}, post, post, request{}, request{}),
+		},
 		{"OnMissing leaves a rule out", onGroup(core.Config{Rules: []core.Rule{optional}}), now(request{}, token, token, request{})},
 		{"DryRun denies and tells nothing", onGroup(by(core.PerMinute(1).DryRun(), core.PerHour(3))), at(0, 0, 0, 0)},
-		{"LimitsFor gives each plan its limits and keeps the counts", onGroup(core.Config{Rules: []core.Rule{plans}}),
-			now(request{}, request{}, pro, pro, request{})},
+		{
+			"LimitsFor gives each plan its limits and keeps the counts", onGroup(core.Config{Rules: []core.Rule{plans}}),
+			now(request{}, request{}, pro, pro, request{}),
+		},
 		{"rules of several keys", onGroup(core.Config{Rules: []core.Rule{
 			{Name: "client", Key: keyfuncs.Header("X-Client"), Limits: []core.Limit{core.PerMinute(2)}},
 			{Name: "all", Key: keyfuncs.Global, Limits: []core.Limit{core.PerMinute(3), core.PerHour(100).Named("budget")}},

@@ -81,7 +81,7 @@ func Run(ctx context.Context, p Plan) Result {
 	}
 	result := Result{Readings: f.watch(ctx, p)}
 	floods.Wait()
-	result.Goroutines = runtime.NumGoroutine() - before
+	result.Goroutines = left(before)
 	return result
 }
 
@@ -215,4 +215,16 @@ func (r Reading) String() string {
 	fmt.Fprintf(&b, "  %6.1f MB heap, %d keys", float64(r.Heap)/1e6, r.Memory.Keys)
 	fmt.Fprintf(&b, ", %d live evictions, %d newcomers charged", r.Memory.LiveEvictions, r.Memory.ChargedNewcomers)
 	return b.String()
+}
+
+// left returns how many goroutines there are more than before. One that is done
+// is counted until it has been scheduled a last time, so it gets a second for
+// that.
+func left(before int) int {
+	for patience := time.Now().Add(time.Second); time.Now().Before(patience); runtime.Gosched() {
+		if runtime.NumGoroutine() <= before {
+			return 0
+		}
+	}
+	return runtime.NumGoroutine() - before
 }

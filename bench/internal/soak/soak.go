@@ -176,9 +176,10 @@ func (f *flood) read(after time.Duration) Reading {
 }
 
 // slack is by how much the median heap may differ between the halves of a soak,
-// in percent: keys have a few bytes more or less, as they began with units from
-// the sketches or not.
-const slack = 5
+// in percent. Keys that began with units from the sketches take more than
+// others, and how many do depends on how fast the machine lets the flood be; what
+// is never given back would make many times the heap of so many requests.
+const slack = 25
 
 // Faults returns what is wrong, a sentence each.
 func (r *Result) Faults() (faults []string) {

@@ -18,7 +18,8 @@ import (
 
 // A Plan is what to do.
 type Plan struct {
-	// For is how long to flood.
+	// For is how long to flood, or longer on a machine that is too busy to take
+	// all readings meanwhile.
 	For time.Duration
 	// MaxKeys is the capacity of the memory store.
 	MaxKeys int
@@ -68,7 +69,7 @@ func (p Plan) limits() []core.Limit {
 // Run floods. It returns before the time when the context is done.
 func Run(ctx context.Context, p Plan) Result {
 	before := runtime.NumGoroutine()
-	ctx, cancel := context.WithTimeout(ctx, p.For)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	memory := &core.Memory{MaxKeys: p.MaxKeys}
 	f := &flood{memory: memory, limiter: core.MustNew(core.Config{
@@ -80,6 +81,7 @@ func Run(ctx context.Context, p Plan) Result {
 		floods.Go(func() { f.run(ctx) })
 	}
 	result := Result{Readings: f.watch(ctx, p)}
+	cancel()
 	floods.Wait()
 	result.Goroutines = left(before)
 	return result
@@ -142,12 +144,13 @@ func (f *flood) meddle(ctx context.Context, key string) {
 	}
 }
 
-// watch takes readings at even intervals until the context is done.
+// watch takes readings at even intervals, until it has all or the context is
+// done.
 func (f *flood) watch(ctx context.Context, p Plan) (taken []Reading) {
 	begun := time.Now()
-	ticker := time.NewTicker(p.For/readings - time.Millisecond)
+	ticker := time.NewTicker(max(p.For/readings, time.Millisecond))
 	defer ticker.Stop()
-	for {
+	for len(taken) < readings {
 		select {
 		case <-ctx.Done():
 			return taken
@@ -159,6 +162,7 @@ func (f *flood) watch(ctx context.Context, p Plan) (taken []Reading) {
 			p.Tell(r)
 		}
 	}
+	return taken
 }
 
 // read takes a reading while nobody floods: what is made during a collection is

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/labstack/echo/v4"
@@ -185,18 +186,20 @@ func TestWhatOnErrorReturnsGoesToTheErrorHandler(t *testing.T) {
 	wantBody(t, w, `application: slidegate: request has no key (rule "rule-1")`)
 }
 
-func TestADenialOfHEADHasNoBodyUnderAnyErrorHandler(t *testing.T) {
+func TestADenialOfHEADKeepsItsFieldsUnderAnyErrorHandler(t *testing.T) {
 	e := echo.New()
-	e.HTTPErrorHandler = func(err error, c echo.Context) { e.DefaultHTTPErrorHandler(err, c) }
-	e.HEAD("/", new(counter).handle, echomw.New(byAll(core.PerMinute(0))))
-	server := start(t, e)
-	res, err := server.Client().Head(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = res.Body.Close()
-	if res.StatusCode != 429 || res.Header.Get("RateLimit") == "" {
-		t.Errorf("status %d with RateLimit %q, want 429 with a budget", res.StatusCode, res.Header.Get("RateLimit"))
+	e.HEAD("/", new(counter).handle, echomw.New(limiter(core.PerMinute(0))))
+	for phrase, handle := range map[string]echo.HTTPErrorHandler{
+		"Echo's own handler": e.DefaultHTTPErrorHandler,
+		"a handler that falls back on it": func(err error, c echo.Context) {
+			e.DefaultHTTPErrorHandler(err, c)
+		},
+	} {
+		e.HTTPErrorHandler = handle
+		w := serve(e, httptest.NewRequest(http.MethodHead, "/", nil))
+		if w.Code != 429 || w.Header().Get("RateLimit") == "" {
+			t.Errorf("%s: status %d with RateLimit %q, want 429 with a budget", phrase, w.Code, w.Header().Get("RateLimit"))
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func Ulule(l Load) *ululelib.Limiter {
 
 // tollbooth is a token bucket; its quota is one of a second. It decides by
 // address and path, as it does by default, with the lookup that is right
-// without a proxy.
+// without a proxy. It is version 7; version 8 is not measured.
 func tollbooth() Limiter {
 	limiter := func(l Load) *tollboothlimiter.Limiter {
 		return tollboothlib.NewLimiter(l.perSecond(), nil).

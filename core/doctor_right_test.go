@@ -250,3 +250,23 @@ func TestStrictDoctorAnswersWith500(t *testing.T) {
 		t.Errorf("got status %d and %v, want 500 and core.ErrDoctor", w.Code, told)
 	}
 }
+
+// A real server hands its timeout over with each request.
+func TestDoctorKnowsTheServersTimeout(t *testing.T) {
+	c := &chart{}
+	l := core.MustNew(core.Config{
+		Rules: by(keyfuncs.Global, core.PerMinute(5)), Store: &slowStore{Memory: &core.Memory{}}, Doctor: c.doctor(),
+	})
+	server := httptest.NewUnstartedServer(nethttp.New(l)(http.NotFoundHandler()))
+	server.Config.WriteTimeout = time.Second
+	server.Start()
+	defer server.Close()
+	response, err := server.Client().Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if got := c.codes(); got != "SG110" {
+		t.Errorf("found %q, want SG110", got)
+	}
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/slidegate/slidegate/core"
 	"github.com/slidegate/slidegate/keyfuncs"
+	"github.com/slidegate/slidegate/nethttp"
 )
 
 // A malady is a set-up that is wrong.
@@ -345,6 +346,31 @@ func TestDoctorLooksAtTheFirstRequestsOnly(t *testing.T) {
 	}
 	if kinds["*core_test.visitor"] != 500 {
 		t.Errorf("key functions were handed %v; want 500 requests as they are", kinds)
+	}
+}
+
+// What a key function sees of an examined request is the request.
+func TestDoctorHandsRequestsOnAsTheyAre(t *testing.T) {
+	r := httptest.NewRequest(http.MethodPost, "/items/42", nil)
+	r.Host, r.RemoteAddr = "api.example.com", "198.51.100.7:4711"
+	r.Header.Add("X-Tag", "a")
+	r.Header.Add("X-Tag", "b")
+	r.AddCookie(&http.Cookie{Name: "session", Value: "s1"})
+	type user struct{}
+	r = r.WithContext(context.WithValue(r.Context(), user{}, "alice"))
+	var seen []string
+	tell := func(q core.Request) (string, error) {
+		cookie, ok := q.Cookie("session")
+		seen = append(seen, fmt.Sprint(q.Method(), q.Path(), q.Route(), q.Host(), q.Peer(), q.HeaderValues("X-Tag"), cookie, ok,
+			q.Value(user{}), q.Context() == r.Context(), q.Native() == any(r), nethttp.Request(q) == r))
+		return "key", nil
+	}
+	handler := nethttp.Limit(core.By(tell, core.PerMinute(2000)))(http.NotFoundHandler())
+	for range 1001 {
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if first, last := seen[0], seen[1000]; first != last || !strings.HasSuffix(last, "true true true") {
+		t.Errorf("the first request is seen as\n%s\nand one that is not examined as\n%s", first, last)
 	}
 }
 

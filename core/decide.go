@@ -22,6 +22,16 @@ type held struct {
 	dry    bool   // all dry runs have room
 
 	resident bool // the subject has an entry
+
+	first moment // as the first limit sees the key's time
+}
+
+// moment returns the key's time as a limit sees it.
+func (h *held) moment(i int, g *gauge) moment {
+	if i == 0 {
+		return h.first
+	}
+	return g.moment(h.at)
 }
 
 // decide decides on all asks as one step: under the locks of all their shards,
@@ -62,10 +72,12 @@ func (m *Memory) decideOne(a *ask, states []State) (now int64, p pressure) {
 	s.mu.Lock()
 	now = m.clock.read()
 	h.take(m, a, now)
-	if h.assess(a, now, states) {
-		h.admit(m, a, &p)
+	if !h.admitLone(a, now, states) {
+		if h.assess(a, now, states) {
+			h.admit(m, a, &p)
+		}
+		h.settle(a, now, states)
 	}
-	h.settle(a, now, states)
 	s.mu.Unlock()
 	m.feel(p)
 	return now, p
@@ -87,10 +99,6 @@ func (m *Memory) feel(p pressure) {
 // lock takes the shards' locks in ascending order, each once, so that no two
 // decisions wait for each other.
 func (m *Memory) lock(hold []held) {
-	if len(hold) == 1 {
-		m.shards[hold[0].shard].mu.Lock()
-		return
-	}
 	for last, next := -1, 0; ; last = next {
 		next = len(m.shards)
 		for i := range hold {
@@ -134,10 +142,11 @@ func (h *held) take(m *Memory, a *ask, now int64) {
 // reports whether none of them denies.
 func (h *held) assess(a *ask, now int64, states []State) (admitted bool) {
 	admitted, h.dry = true, true
+	h.first = a.plan.gauges[0].moment(h.at)
 	for i := range a.plan.gauges {
 		g := &a.plan.gauges[i]
 		s := &states[h.states+i]
-		g.assess(s, h.entry, h.at, now, a.cost)
+		g.assess(s, h.entry, h.moment(i, g), now, a.cost)
 		switch {
 		case !s.Denied:
 		case g.limit.dryRun:
@@ -149,8 +158,7 @@ func (h *held) assess(a *ask, now int64, states []State) (admitted bool) {
 	return admitted
 }
 
-func (g *gauge) assess(s *State, e *entry, at, now, cost int64) {
-	m := g.moment(at)
+func (g *gauge) assess(s *State, e *entry, m moment, now, cost int64) {
 	room := g.room(e, m)
 	*s = State{Remaining: max(0, room)}
 	if cost <= room {
@@ -158,7 +166,7 @@ func (g *gauge) assess(s *State, e *entry, at, now, cost int64) {
 	}
 	s.Denied = true
 	if s.Never = cost > g.burst; !s.Never {
-		s.RetryAfter = toDuration(g.wait(e, m, cost), at-now)
+		s.RetryAfter = toDuration(g.wait(e, m, cost), m.at-now)
 	}
 }
 
@@ -193,7 +201,7 @@ func (h *held) settle(a *ask, now int64, states []State) {
 	admitted := a.receipt.Serial != 0
 	for i := range a.plan.gauges {
 		g, s := &a.plan.gauges[i], &states[h.states+i]
-		m := g.moment(h.at)
+		m := h.moment(i, g)
 		if admitted && (h.dry || !g.limit.dryRun) {
 			g.charge(h.entry, m, a.cost)
 			s.Remaining -= a.cost

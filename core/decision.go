@@ -135,6 +135,9 @@ func (l *Limiter) decide(ctx context.Context, d *Decision) error {
 func (d *Decision) conclude() {
 	d.Allowed = true
 	states := d.states()
+	if !anyDenied(states) {
+		return
+	}
 	for i := range d.asks() {
 		limits := d.asks()[i].plan.limits
 		for j := range limits {
@@ -149,6 +152,15 @@ func (d *Decision) conclude() {
 	if d.Never {
 		d.RetryAfter = 0
 	}
+}
+
+func anyDenied(states []State) bool {
+	for i := range states {
+		if states[i].Denied {
+			return true
+		}
+	}
+	return false
 }
 
 // Refund takes back what a decision charged, for requests that should not count

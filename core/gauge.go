@@ -13,6 +13,8 @@ type gauge struct {
 	slots  int64  // of a window, at least 1
 	window uint64 // nanoseconds
 
+	label, terms string // the name and the numbers as the list form of headers has them
+
 	index        int // in its plan
 	first, words int // the part of entry.words that is this limit's
 	log          int // the index in entry.extra.logs, of an exact limit
@@ -24,6 +26,7 @@ func newGauge(l Limit) gauge {
 		limit: l, kind: l.algorithm, quota: l.quota, burst: l.Burst(),
 		slots: int64(max(1, l.Slots())), window: uint64(l.window),
 	}
+	g.label, g.terms = string(appendQuoted(nil, l.name)), g.listTerms()
 	switch g.kind {
 	case Smooth, Strict:
 		g.words = 2 + l.Slots()

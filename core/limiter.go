@@ -154,38 +154,45 @@ func (l *Limiter) newPlan(rule *rule, given []Limit) (*plan, error) {
 // Allow decides on a request of cost 1 without HTTP: one key a rule, in the
 // order of the rules. Key, Cost, When, Skip and LimitsFor are not asked. Beside
 // a denial that no wait can end it returns [ErrCostExceedsLimit].
-func (l *Limiter) Allow(ctx context.Context, keys ...string) (Decision, error) {
-	return l.AllowN(ctx, 1, keys...)
+func (l *Limiter) Allow(ctx context.Context, keys ...string) (d Decision, err error) {
+	err = l.allow(ctx, &d, 1, keys)
+	return
 }
 
 // AllowN is [Limiter.Allow] for a cost in units. A cost of 0 is allowed and
 // charges nothing; one below 0 is [ErrCost].
 func (l *Limiter) AllowN(ctx context.Context, cost int64, keys ...string) (d Decision, err error) {
-	d.limiter = l
+	err = l.allow(ctx, &d, cost, keys)
+	return
+}
+
+func (l *Limiter) allow(ctx context.Context, d *Decision, cost int64, keys []string) error {
 	if len(keys) != len(l.rules) {
-		return Decision{}, misuse("%d keys for %d rules; give one key a rule", len(keys), len(l.rules))
+		return misuse("%d keys for %d rules; give one key a rule", len(keys), len(l.rules))
 	}
 	if cost < 0 {
-		return Decision{}, costError(l.rules[0].Name, cost, nil)
+		return costError(l.rules[0].Name, cost, nil)
 	}
 	for i := range l.rules {
 		rule := l.rules[i]
 		switch {
 		case keys[i] == "":
-			return Decision{}, &RuleError{Rule: rule.Name, Kind: ErrNoKey}
+			return &RuleError{Rule: rule.Name, Kind: ErrNoKey}
 		case len(rule.plan.gauges) == 0:
-			return Decision{}, misuse("the limits of rule %q depend on a request; set Limits beside LimitsFor", rule.Name)
+			return misuse("the limits of rule %q depend on a request; set Limits beside LimitsFor", rule.Name)
 		case cost > 0:
 			d.add(rule.plan, keys[i], cost)
 		}
 	}
-	if err := l.decide(ctx, &d); err != nil {
-		return Decision{}, err
+	d.limiter = l
+	if err := l.decide(ctx, d); err != nil {
+		*d = Decision{}
+		return err
 	}
 	if d.Never {
-		return d, ErrCostExceedsLimit
+		return ErrCostExceedsLimit
 	}
-	return d, nil
+	return nil
 }
 
 // Wait waits until a request of cost 1 is admitted, and then counts it. It

@@ -31,7 +31,7 @@ func (d *Decision) setList(h Header) {
 	b, i := append(space[:0], policies...), 0
 	for _, g := range d.shown {
 		b = appendComma(b, len(b) > 0)
-		b = g.appendPolicy(b, d.policyName(i, g))
+		b = append(append(b, d.label(i, g)...), g.terms...)
 		i++
 	}
 	split := len(b)
@@ -39,7 +39,7 @@ func (d *Decision) setList(h Header) {
 	for s, g := range d.shown {
 		if d.Allowed || s.Denied {
 			b = appendComma(b, len(b) > split)
-			b = g.appendLimit(b, d.policyName(i, g), s)
+			b = g.appendState(append(b, d.label(i, g)...), s)
 		}
 		i++
 	}
@@ -54,26 +54,22 @@ func appendComma(b []byte, more bool) []byte {
 	return b
 }
 
-func (g *gauge) appendPolicy(b []byte, name string) []byte {
-	b = appendQuoted(b, name)
-	b = append(b, paramQuota...)
-	b = strconv.AppendInt(b, g.quota, 10)
+// listTerms returns what the list form says of a limit itself, after its name.
+func (g *gauge) listTerms() string {
+	b := strconv.AppendInt([]byte(paramQuota), g.quota, 10)
 	if g.window >= uint64(time.Second) {
-		b = append(b, paramWindow...)
-		b = strconv.AppendInt(b, g.windowSeconds(), 10)
+		b = strconv.AppendInt(append(b, paramWindow...), g.windowSeconds(), 10)
 	}
-	return b
+	return string(b)
 }
 
-func (g *gauge) appendLimit(b []byte, name string, s State) []byte {
-	b = appendQuoted(b, name)
-	b = append(b, paramRemaining...)
-	b = strconv.AppendInt(b, s.Remaining, 10)
+// appendState appends what the list form says of a limit's state.
+func (g *gauge) appendState(b []byte, s State) []byte {
+	b = strconv.AppendInt(append(b, paramRemaining...), s.Remaining, 10)
 	if s.Never {
 		return b
 	}
-	b = append(b, paramReset...)
-	return strconv.AppendInt(b, g.resetSeconds(s), 10)
+	return strconv.AppendInt(append(b, paramReset...), g.resetSeconds(s), 10)
 }
 
 // policyName returns what the header calls the shown limit of an index.
@@ -82,6 +78,14 @@ func (d *Decision) policyName(i int, g *gauge) string {
 		return g.limit.name
 	}
 	return d.more.names[i]
+}
+
+// label returns that name as a String of the list form.
+func (d *Decision) label(i int, g *gauge) string {
+	if d.more == nil || d.more.names == nil {
+		return g.label
+	}
+	return string(appendQuoted(nil, d.more.names[i]))
 }
 
 // freeNames returns the names of the shown limits, numbered where another

@@ -14,6 +14,7 @@ type plan struct {
 	number uint64 // of the rule in its store
 	limits []Limit
 	gauges []gauge
+	lone   *gauge // the only limit, if it has two counters and denies
 	words  int
 	logs   int
 }
@@ -29,6 +30,11 @@ func newPlan(rule string, number uint64, limits []Limit) *plan {
 			p.logs++
 		}
 		p.gauges = append(p.gauges, g)
+	}
+	if len(p.gauges) == 1 {
+		if g := &p.gauges[0]; g.kind == Smooth && g.slots == 1 && !g.limit.dryRun {
+			p.lone = g
+		}
 	}
 	return p
 }

@@ -34,31 +34,40 @@ func (g *gauge) weigh(count int64, into uint64) int64 {
 }
 
 // slotsWait returns the nanoseconds until cost units fit, which is at most the
-// quota. It walks the slots to come: in the j-th from now the oldest one is
-// oldest(j) and those that are wholly inside add up to whole(j).
+// quota. It walks the slots to come: in the j-th from now the oldest one in view
+// is the count of that index, if any, and those before it are wholly inside.
 func (g *gauge) slotsWait(words []int64, m moment, cost int64) int64 {
-	d := m.slot - words[0]
-	count := func(age int64) int64 { // of the slot that is age older than words[0]
-		if age < 0 || age > g.slots {
-			return 0
+	counts, oldest := words[1:], g.slots-(m.slot-words[0])
+	free := g.quota - cost // less what is wholly inside
+	for i := int64(0); i < oldest; i++ {
+		free -= counts[i]
+	}
+	for j := uint64(0); ; j++ {
+		var leaving int64
+		if oldest >= 0 {
+			leaving = counts[oldest]
 		}
-		return words[1+age]
-	}
-	free := g.quota - cost // minus whole(j)
-	for age := int64(0); age < g.slots-d; age++ {
-		free -= words[1+age]
-	}
-	for j := int64(0); ; j++ {
-		oldest := count(g.slots - d - j)
-		if into, ok := g.fits(oldest, free); ok {
+		if into, ok := g.fits(leaving, free); ok {
 			if j == 0 && into <= m.into {
 				return 0
 			}
-			ahead := mul128(uint64(j), g.window).add(uint128{lo: into}).minus(uint128{lo: m.into})
-			return int64(ahead.ceil(uint64(g.slots)))
+			return g.ahead(j, into, m.into)
 		}
-		free += count(g.slots - d - j - 1)
+		oldest--
+		if oldest >= 0 {
+			free += counts[oldest]
+		}
 	}
+}
+
+// ahead returns the nanoseconds, rounded up, from a position in a slot to one in
+// the j-th slot after it.
+func (g *gauge) ahead(j, into, from uint64) int64 {
+	if g.slots == 1 {
+		return int64(j*g.window + into - from)
+	}
+	way := mul128(j, g.window).add(uint128{lo: into}).minus(uint128{lo: from})
+	return int64(way.ceil(uint64(g.slots)))
 }
 
 // fits returns how far into a slot its oldest count weighs at most free, and

@@ -60,8 +60,15 @@ func isPort(text string) bool {
 	if word, hidden := strings.CutPrefix(text, "_"); hidden {
 		return isWord(word)
 	}
-	digits := strings.Trim(text, "0123456789") == ""
-	return digits && 1 <= len(text) && len(text) <= 5
+	if len(text) < 1 || len(text) > 5 {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 func isWord(text string) bool {

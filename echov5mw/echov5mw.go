@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"reflect"
 	"runtime"
-	"strings"
 
 	"github.com/labstack/echo/v5"
 
@@ -127,10 +126,16 @@ func respond(c *echo.Context, p core.Problem, cause error) error {
 }
 
 // isDefault reports whether a handler is one that echo.DefaultHTTPErrorHandler
-// made. Each place that it is inlined into has a copy, so that only the name tells.
+// made. Each place that it is inlined into has a copy under a name of its own;
+// what they share is the line of Echo that they come from.
 func isDefault(h echo.HTTPErrorHandler) bool {
-	f := runtime.FuncForPC(reflect.ValueOf(h).Pointer())
-	return f != nil && strings.Contains(f.Name(), ".DefaultHTTPErrorHandler.func")
+	return sourceOf(h) == sourceOf(echo.DefaultHTTPErrorHandler(false))
+}
+
+func sourceOf(h echo.HTTPErrorHandler) string {
+	entry := reflect.ValueOf(h).Pointer()
+	file, line := runtime.FuncForPC(entry).FileLine(entry)
+	return fmt.Sprintf("%s:%d", file, line)
 }
 
 func (m *config) handle(c *echo.Context, next echo.HandlerFunc) error {

@@ -12,6 +12,7 @@ type gauge struct {
 	burst  int64  // the room of an untouched key
 	slots  int64  // of a window, at least 1
 	window uint64 // nanoseconds
+	life   int64  // of a charge, see lifetime
 
 	label, terms string // the name and the numbers as the list form of headers has them
 
@@ -26,6 +27,7 @@ func newGauge(l Limit) gauge {
 		limit: l, kind: l.algorithm, quota: l.quota, burst: l.Burst(),
 		slots: int64(max(1, l.Slots())), window: uint64(l.window),
 	}
+	g.life = g.lifetime()
 	g.label, g.terms = string(appendQuoted(nil, l.name)), g.listTerms()
 	switch g.kind {
 	case Smooth, Strict:
@@ -49,7 +51,7 @@ func (g *gauge) moment(at int64) moment {
 func (g *gauge) room(e *entry, m moment) int64 {
 	room := g.ownRoom(e, m)
 	if i := e.inherited(g); i != nil {
-		room -= i.at(m.at)
+		room -= i.at(g, m.at)
 	}
 	return room
 }

@@ -73,7 +73,7 @@ func (p *plan) adopt(e *entry, at int64, serial uint64) {
 			continue
 		}
 		if i := old.inherited(&old.plan.gauges[j]); i != nil {
-			e.inherit(g, *i)
+			e.inherit(g, i.under(g, &old.plan.gauges[j], at))
 		}
 		switch from := &old.plan.gauges[j]; g.kind {
 		case Exact:

@@ -176,7 +176,7 @@ func (s *shard) recall(m *Memory, p *plan, key string, at int64) *entry {
 			continue
 		}
 		units := s.sketches[g.sketch].recall(hash, at)
-		if units.at(at) == 0 {
+		if units.at(g, at) == 0 {
 			continue
 		}
 		if e == nil {

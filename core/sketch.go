@@ -34,20 +34,17 @@ const (
 
 // newSketch returns a sketch of at most size bytes a generation for a limit.
 func newSketch(g *gauge, size int) *sketch {
-	half := 8
-	for 4*half <= size {
-		half *= 2
-	}
+	half := max(8, size/2/8*8)
 	generation := func() layers {
 		return layers{bits: make([]uint64, half/8), bytes: make([]uint8, half)}
 	}
 	return &sketch{
-		length: g.lifetime(), one: g.kind == Fixed, cell: max(1, (g.quota+fullByte-1)/fullByte),
+		length: g.life, one: g.kind == Fixed, cell: max(1, (g.quota+fullByte-1)/fullByte),
 		number: math.MinInt64, current: generation(), previous: generation(),
 	}
 }
 
-// lifetime returns how long a charge can matter.
+// lifetime returns how long a charge can matter, in nanoseconds.
 func (g *gauge) lifetime() int64 {
 	switch {
 	case g.kind == Smooth || g.kind == Strict:
@@ -106,13 +103,13 @@ func (s *sketch) recall(hash uint64, at int64) inherited {
 	} else {
 		before = s.previous.units(hash, s.cell)
 	}
-	return inherited{current: units, previous: before, number: s.number, length: s.length}
+	return inherited{current: units, previous: before, number: s.number}
 }
 
-// position returns the i-th place of a hash among size, a power of two, by
-// double hashing.
+// position returns the i-th place of a hash among size, by double hashing.
 func position(hash uint64, i, size int) int {
-	return int(hash+uint64(i)*(hash>>32|1)) & (size - 1)
+	h := uint32(hash) + uint32(i)*uint32(hash>>32|1)
+	return int(uint64(h) * uint64(size) >> 32)
 }
 
 // mark sets the bits of a subject and reports whether they were set already.
@@ -166,22 +163,22 @@ func (l *layers) units(hash uint64, cell int64) int64 {
 // when the entry is forgotten.
 type inherited struct {
 	current, previous int64
-	number, length    int64 // of the generation that was the current one
+	number            int64 // of the generation that was the current one
 }
 
 // at returns the units that count at an instant.
-func (i *inherited) at(at int64) int64 {
+func (i *inherited) at(g *gauge, at int64) int64 {
 	switch {
-	case i.length == 0 || at >= i.end(2):
+	case i.current|i.previous == 0 || at >= i.end(g, 2):
 		return 0
-	case at >= i.end(1):
+	case at >= i.end(g, 1):
 		return i.current
 	}
 	return i.current + i.previous
 }
 
 // end returns when the generation is over, or the n-th from it on.
-func (i *inherited) end(n int64) int64 { return (i.number + n) * i.length }
+func (i *inherited) end(g *gauge, n int64) int64 { return (i.number + n) * g.life }
 
 // wait returns the nanoseconds until cost units fit beside those that are
 // inherited: the limit's own wait for both together, if that is over while as
@@ -189,11 +186,11 @@ func (i *inherited) end(n int64) int64 { return (i.number + n) * i.length }
 func (i *inherited) wait(g *gauge, e *entry, m moment, cost int64) int64 {
 	start := m.at
 	for n := int64(1); n <= 2; n++ {
-		end := i.end(n)
+		end := i.end(g, n)
 		if start >= end {
 			continue
 		}
-		if units := cost + i.at(start); units <= g.burst {
+		if units := cost + i.at(g, start); units <= g.burst {
 			if wait := max(start-m.at, g.ownWait(e, m, units)); m.at+wait < end {
 				return wait
 			}
@@ -201,4 +198,14 @@ func (i *inherited) wait(g *gauge, e *entry, m moment, cost int64) int64 {
 		start = end
 	}
 	return max(start-m.at, g.ownWait(e, m, cost))
+}
+
+// under returns the units as another limit counts them from an instant on: the
+// generations of a bucket are longer or shorter if its quota changes, and none
+// may end too soon.
+func (i *inherited) under(g, old *gauge, at int64) inherited {
+	if g.life == old.life {
+		return *i
+	}
+	return inherited{current: i.at(old, at), number: generation(i.end(old, 2)-1, g.life) - 1}
 }

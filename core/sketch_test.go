@@ -204,3 +204,44 @@ func TestHonestNewcomersPassUnderAFlood(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatABucketBeganWithOutlivesAChangeOfQuota(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	limits := []core.Limit{core.PerHour(10).Bucket(10)}
+	limiter := core.MustNew(core.Config{
+		Rules: []core.Rule{{
+			Key:       func(r core.Request) (string, error) { return r.Path(), nil },
+			LimitsFor: func(core.Request) ([]core.Limit, error) { return limits, nil },
+		}},
+		Store: &core.Memory{MaxKeys: 1},
+		Now:   func() time.Time { return now },
+	})
+	check := func(key string) core.Decision {
+		d, err := limiter.Check(pathRequest{path: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for range 6 {
+		check("a")
+	}
+	check("b") // a is forgotten
+	check("a") // and begins with 6 units
+	limits = []core.Limit{core.PerHour(1_000).Bucket(10)}
+	if got := check("a").States()[0].Remaining; got != 2 {
+		t.Errorf("remaining under a faster bucket = %d, want 2: 6 units inherited, 2 charged since", got)
+	}
+	now = now.Add(time.Minute) // the faster bucket would have filled
+	if got := check("a").States()[0].Remaining; got != 3 {
+		t.Errorf("remaining a minute later = %d, want 3: 6 units inherited still, 1 charged", got)
+	}
+}
+
+type pathRequest struct {
+	core.Request
+	path string
+}
+
+func (pathRequest) Context() context.Context { return context.Background() }
+func (r pathRequest) Path() string           { return r.path }

@@ -38,7 +38,9 @@ func TestKeySeesWhatGinKnowsOfARequest(t *testing.T) {
 
 func TestKeyOfNothingIsAMissingKey(t *testing.T) {
 	byTenant := ginmw.Key(func(c *gin.Context) (string, error) { return c.GetString("tenant"), nil })
-	wantStatus(t, get(app(new(counter).handle, ginmw.New(by(byTenant, core.PerMinute(1)))), "/"), 400)
+	w := get(app(new(counter).handle, ginmw.New(by(byTenant, core.PerMinute(1)))), "/")
+	wantStatus(t, w, 400)
+	wantField(t, w.Header(), "Cache-Control", "no-store")
 }
 
 func TestUserIDFindsKeysAndTheContextOfTheRequest(t *testing.T) {

@@ -1,0 +1,141 @@
+//go:build unix
+
+package redistest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// masters is how many nodes of a cluster share the slots.
+const masters = 3
+
+// A Cluster is a Redis Cluster of three masters, each with a third of the slots,
+// and of replicas of the first of them.
+type Cluster struct {
+	Masters, Replicas []*Server
+
+	t testing.TB
+}
+
+// StartCluster starts a cluster that ends with the test.
+func StartCluster(t testing.TB, replicas int) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t}
+	for i := range masters + replicas {
+		node := Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "500",
+			"--cluster-require-full-coverage", "no", "--repl-diskless-sync-delay", "0")
+		if i < masters {
+			c.Masters = append(c.Masters, node)
+		} else {
+			c.Replicas = append(c.Replicas, node)
+		}
+	}
+	c.share()
+	c.introduce()
+	for _, replica := range c.Replicas {
+		c.follow(replica, c.Masters[0])
+	}
+	return c
+}
+
+// share gives each master its slots.
+func (c *Cluster) share() {
+	const slots = 16384
+	for i, node := range c.Masters {
+		node.Do("CLUSTER", "ADDSLOTSRANGE", i*slots/masters, (i+1)*slots/masters-1)
+		node.Do("CLUSTER", "SET-CONFIG-EPOCH", i+1)
+	}
+}
+
+// introduce has all nodes know each other.
+func (c *Cluster) introduce() {
+	c.t.Helper()
+	nodes := c.nodes()
+	for _, node := range nodes[1:] {
+		host, port, _ := net.SplitHostPort(node.Addr)
+		nodes[0].Do("CLUSTER", "MEET", host, port)
+	}
+	for _, node := range nodes {
+		known := fmt.Sprintf("cluster_known_nodes:%d\r", len(nodes))
+		c.await("the cluster forms", func() bool {
+			info := fmt.Sprint(node.Do("CLUSTER", "INFO"))
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, known) &&
+				strings.Contains(info, "cluster_slots_ok:16384")
+		})
+	}
+}
+
+func (c *Cluster) nodes() []*Server { return append(c.Masters[:masters:masters], c.Replicas...) }
+
+func (c *Cluster) follow(replica, master *Server) {
+	c.t.Helper()
+	id := master.Do("CLUSTER", "MYID")
+	c.await("the replica knows its master", func() bool {
+		return strings.Contains(fmt.Sprint(replica.Do("CLUSTER", "NODES")), fmt.Sprint(id))
+	})
+	replica.Do("CLUSTER", "REPLICATE", id)
+	c.await("the replica follows", func() bool {
+		return strings.Contains(fmt.Sprint(replica.Do("INFO", "replication")), "master_link_status:up")
+	})
+}
+
+// await polls a condition for a while.
+func (c *Cluster) await(what string, holds func() bool) {
+	c.t.Helper()
+	for range 1000 {
+		if holds() {
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	c.t.Fatalf("%s: not within ten seconds", what)
+}
+
+// Addrs returns the addresses of all nodes.
+func (c *Cluster) Addrs() []string {
+	var addrs []string
+	for _, node := range c.nodes() {
+		addrs = append(addrs, node.Addr)
+	}
+	return addrs
+}
+
+// EachKey calls a function with every key of every master that can be reached,
+// and the milliseconds after which it expires: -1 if it never does.
+func (c *Cluster) EachKey(do func(key string, ms int64)) {
+	c.t.Helper()
+	for _, node := range c.Masters {
+		node.EachKey(do)
+	}
+}
+
+// EachKey calls a function with every key, and the milliseconds after which it
+// expires: -1 if it never does.
+func (s *Server) EachKey(do func(key string, ms int64)) {
+	s.t.Helper()
+	client, ctx := s.Client(), context.Background()
+	defer client.Close()
+	keys := client.Scan(ctx, 0, "*", 1000).Iterator()
+	for keys.Next(ctx) {
+		ms, err := client.Do(ctx, "PTTL", keys.Val()).Int64()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if ms != gone {
+			do(keys.Val(), ms)
+		}
+	}
+	if err := keys.Err(); err != nil && err != redis.Nil {
+		s.t.Fatal(err)
+	}
+}
+
+// gone is what PTTL says of a key that is not there.
+const gone = -2

@@ -21,9 +21,9 @@ import (
 // response, the error or the chain.
 func echoMiddleware() map[string]echo.MiddlewareFunc {
 	return map[string]echo.MiddlewareFunc{
-		"Recover":        middleware.Recover(),
-		"CORS":           middleware.CORSWithConfig(middleware.CORSConfig{ExposeHeaders: []string{core.ExposedHeaders}}),
-		"Gzip":           middleware.Gzip(),
+		"Recover": middleware.Recover(),
+		"CORS":    middleware.CORSWithConfig(middleware.CORSConfig{ExposeHeaders: []string{core.ExposedHeaders}}),
+		"Gzip":    middleware.Gzip(),
 		//lint:ignore SA1019 applications still have it, and it replaces the response's writer
 		"Timeout":        middleware.TimeoutWithConfig(middleware.TimeoutConfig{Timeout: time.Minute}),
 		"ContextTimeout": middleware.ContextTimeout(time.Minute),

@@ -39,12 +39,15 @@ func newClusterClient(t testing.TB, c *redistest.Cluster) *redis.ClusterClient {
 // on returns a limiter with a store, which must be valid.
 func on(t testing.TB, store core.Store, failure core.Failure, rules ...core.Rule) *core.Limiter {
 	t.Helper()
-	limiter, err := core.New(core.Config{Rules: rules, Store: store, Failure: failure, Doctor: core.Doctor{Logger: slog.New(slog.DiscardHandler)}})
+	limiter, err := core.New(core.Config{Rules: rules, Store: store, Failure: failure, Doctor: silent})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return limiter
 }
+
+// silent is a doctor for set-ups that are odd on purpose.
+var silent = core.Doctor{Logger: slog.New(slog.DiscardHandler)}
 
 // eventually waits until a condition holds, for ten seconds at most.
 func eventually(t testing.TB, what string, holds func() bool) {

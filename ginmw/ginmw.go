@@ -91,7 +91,8 @@ func OnError(f func(*gin.Context, error)) Option {
 
 // RefundIf takes the charge back after responses of which f says so: a login that
 // counts only when it failed. A handler that panics before it writes counts as
-// status 500.
+// status 500. What middleware in front makes of errors in the context comes too
+// late: let it stand behind the limiter.
 func RefundIf(f func(status int) bool) Option {
 	require(f != nil, "RefundIf needs a function")
 	return func(c *config) { c.refundIf = f }

@@ -1,6 +1,9 @@
 package redisstore
 
-import "context"
+import (
+	"context"
+	"reflect"
+)
 
 // A Client is what a [Store] needs of a Redis client: two methods, by the shape
 // that every client of go-redis v9 gives them (*redis.Client, of a single server
@@ -78,4 +81,41 @@ func evaluateWith[R Reply](client Client[R]) evaluate {
 		}
 		return client.EvalSha(ctx, script, keys, args...).Result()
 	}
+}
+
+// isNil reports whether a client is a nil interface, pointer or function.
+func isNil(client any) bool {
+	v := reflect.ValueOf(client)
+	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
+}
+
+// known is what can be told of a client without importing its package.
+type known struct {
+	cluster bool // it belongs to a Redis Cluster
+	obeys   bool // it returns when a deadline has passed
+}
+
+// knownOf looks at what only clients of go-redis have: a method of its cluster
+// client, and an option.
+func knownOf(client any) known {
+	if isNil(client) {
+		return known{}
+	}
+	_, cluster := client.(interface{ ReloadState(context.Context) })
+	return known{cluster: cluster, obeys: option(client, "ContextTimeoutEnabled")}
+}
+
+// option returns a boolean field of what the method Options of a client returns
+// a pointer to.
+func option(client any, name string) bool {
+	options := reflect.ValueOf(client).MethodByName("Options")
+	if !options.IsValid() || options.Type().NumIn() != 0 || options.Type().NumOut() != 1 {
+		return false
+	}
+	v := options.Call(nil)[0]
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	field := v.Elem().FieldByName(name)
+	return field.IsValid() && field.Kind() == reflect.Bool && field.Bool()
 }

@@ -24,11 +24,20 @@ const (
 // A guard stands before the client: no call holds a request for longer than the
 // timeout, whatever the client does, and once Redis is known not to answer,
 // requests do not wait for it.
+//
+// Only a goroutine of its own can be left behind in a client that hangs, but to
+// hand every call over to one costs about as much time as Redis takes. A client
+// that says that it obeys deadlines is therefore called directly, until it is
+// seen not to.
 type guard struct {
+	evaluate evaluate
+	prefix   string
 	timeout  time.Duration
-	follows  bool // the client follows redirections
+	follows  bool        // the client follows redirections
+	trusted  atomic.Bool // to return in time
+
 	breakers [sections]breaker
-	calls    atomic.Int64 // under way
+	underway atomic.Int64
 	total    atomic.Uint64
 
 	mu       sync.Mutex
@@ -36,31 +45,36 @@ type guard struct {
 	watchers []func(error)
 }
 
-// A job is a call of the client for keys of one slot.
-type job struct {
-	run  func(context.Context) (any, error)
-	slot int
-	// probe looks whether the server can be counted in, by a key of the slot.
-	probe func(context.Context) error
+func (g *guard) init(e evaluate, c *Config, k known) {
+	g.evaluate, g.prefix, g.timeout = e, c.Prefix, c.Timeout
+	g.follows = k.cluster || c.Cluster
+	g.trusted.Store(k.obeys || c.ObeysDeadlines)
 }
 
-// call runs a job and waits for its end, the deadline or that of the request,
-// whichever comes first. A job goes on after its request has ended, up to the
+// A call is a script for keys of one slot.
+type call struct {
+	script *script
+	keys   []string
+	args   []any
+}
+
+// call makes a call and waits for its end, the deadline or that of the request,
+// whichever comes first. It goes on after its request has ended, up to the
 // deadline: to break it off could break a connection, and what it charges
 // stands. An ended request says nothing of Redis.
-func (g *guard) call(ctx context.Context, deadline time.Time, j job) (any, error) {
+func (g *guard) call(ctx context.Context, deadline time.Time, slot int, c call) (any, error) {
 	if ctx.Err() != nil {
 		return nil, ended(ctx)
 	}
-	b := &g.breakers[j.slot*sections/hashSlots]
+	b := &g.breakers[slot*sections/hashSlots]
 	term, probe, err := b.enter()
 	if err != nil {
 		if probe {
-			go g.probe(b, j.probe)
+			go g.probe(b, c.keys[0])
 		}
 		return nil, err
 	}
-	value, err := g.do(ctx, deadline, mostCalls, j.run)
+	value, err := g.do(ctx, deadline, mostCalls, c)
 	switch {
 	case err == nil, errors.Is(err, core.ErrConfig):
 		b.succeeded()
@@ -75,25 +89,46 @@ func ended(ctx context.Context) error {
 	return fmt.Errorf("redisstore: the request ended before Redis answered: %w", context.Cause(ctx))
 }
 
+// do makes a call if not too many are under way.
+func (g *guard) do(ctx context.Context, deadline time.Time, most int64, c call) (any, error) {
+	if g.underway.Add(1) > most {
+		g.underway.Add(-1)
+		return nil, unavailable(errCrowded)
+	}
+	g.total.Add(1)
+	own, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	if g.trusted.Load() {
+		defer cancel()
+		defer g.underway.Add(-1)
+		return g.directly(own, c)
+	}
+	return g.aside(ctx, own, cancel, c)
+}
+
+// directly makes a call on the request's goroutine. Where the client holds it
+// for twice its time, it is not trusted again.
+func (g *guard) directly(ctx context.Context, c call) (any, error) {
+	timer := time.AfterFunc(2*g.timeout, g.distrust)
+	defer timer.Stop()
+	o := g.try(ctx, c)
+	return o.value, o.err
+}
+
+func (g *guard) distrust() { g.trusted.Store(false) }
+
 type outcome struct {
 	value any
 	err   error
 }
 
-// do runs a function of the client in a goroutine of its own, which ends when
-// the client returns.
-func (g *guard) do(ctx context.Context, deadline time.Time, most int64, run func(context.Context) (any, error)) (any, error) {
-	if g.calls.Add(1) > most {
-		g.calls.Add(-1)
-		return nil, unavailable(errCrowded)
-	}
-	g.total.Add(1)
-	own, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+// aside makes a call in a goroutine of its own, which ends when the client
+// returns.
+func (g *guard) aside(ctx, own context.Context, cancel func(), c call) (any, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		defer cancel()
-		defer g.calls.Add(-1)
-		done <- g.try(own, run)
+		defer g.underway.Add(-1)
+		done <- g.try(own, c)
 	}()
 	select {
 	case o := <-done:
@@ -110,26 +145,26 @@ func (g *guard) do(ctx context.Context, deadline time.Time, most int64, run func
 	}
 }
 
-// try runs a function of the client. A panic in it must not end the program
-// from a goroutine that no handler can recover in.
-func (g *guard) try(ctx context.Context, run func(context.Context) (any, error)) (o outcome) {
+// try makes a call. A panic of the client must not end the program from
+// a goroutine that no handler can recover in.
+func (g *guard) try(ctx context.Context, c call) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			o = outcome{err: fault("the client panicked: %v", v)}
 		}
 	}()
-	value, err := run(ctx)
+	value, err := c.script.run(ctx, g.evaluate, c.keys, c.args)
 	if err != nil {
 		return outcome{err: classify(err, g.follows)}
 	}
 	return outcome{value: value}
 }
 
-// probe looks whether the server of a breaker is back, and closes it if so.
-func (g *guard) probe(b *breaker, look func(context.Context) error) {
-	_, err := g.do(context.Background(), time.Now().Add(g.timeout), mostCalls+mostProbes, func(ctx context.Context) (any, error) {
-		return nil, look(ctx)
-	})
+// probe looks whether the server of a breaker is back, by writing beside a key
+// of its, and closes the breaker if so.
+func (g *guard) probe(b *breaker, key string) {
+	c := call{script: probeScript, keys: []string{probeKey(g.prefix, key)}}
+	_, err := g.do(context.Background(), time.Now().Add(g.timeout), mostCalls+mostProbes, c)
 	if (err == nil || errors.Is(err, core.ErrConfig)) && b.close() {
 		g.changed(-1, nil)
 	}

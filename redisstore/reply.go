@@ -7,55 +7,61 @@ import (
 )
 
 // readDecision fills the asks from the reply of the decide script, whose head
-// says what it holds. Nothing is filled unless the reply is whole.
+// says what it holds, and returns the time. After an error nothing of the asks
+// may be used.
 func readDecision(value any, asks []core.Ask) (now time.Time, err error) {
-	size := 1
-	for i := range asks {
-		size += 2 + 3*len(asks[i].Limits)
+	array, ok := value.([]any)
+	if !ok {
+		return time.Time{}, fault("the client returned %T for the reply of a script; an array must be []any", value)
 	}
-	list, err := integers(value, size)
-	if err != nil {
-		return time.Time{}, err
-	}
-	now, list = time.UnixMicro(list[0]), list[1:]
+	r := reply{rest: array}
+	at := r.integer()
 	for i := range asks {
-		a := &asks[i]
-		a.Receipt = core.Receipt{}
-		if list[1] != 0 {
-			a.Receipt = core.Receipt{At: list[0], Serial: uint64(list[1] / 2), Dry: list[1]%2 == 1}
-		}
-		list = list[2:]
-		for j := range a.Limits {
-			a.States[j] = state(list[0], list[1], list[2])
-			list = list[3:]
+		asks[i].Receipt = r.receipt(at)
+		for j := range asks[i].States {
+			asks[i].States[j] = r.state()
 		}
 	}
-	return now, nil
+	if r.broken || len(r.rest) > 0 {
+		return time.Time{}, fault("the client returned something else than the script: integers must be int64")
+	}
+	return time.UnixMicro(at), nil
 }
 
-// state returns what three numbers say: a wait below zero stands for no wait
-// that helps.
-func state(remaining, wait, next int64) core.State {
-	s := core.State{Remaining: remaining, Denied: wait != 0, Never: wait < 0, Next: micros(next)}
-	if wait > 0 {
-		s.RetryAfter = micros(wait)
+// A reply is read element by element.
+type reply struct {
+	rest   []any
+	broken bool // an element was missing, or another was expected
+}
+
+func (r *reply) integer() int64 {
+	if len(r.rest) == 0 {
+		r.broken = true
+		return 0
+	}
+	n, ok := r.rest[0].(int64)
+	r.rest, r.broken = r.rest[1:], r.broken || !ok
+	return n
+}
+
+func (r *reply) receipt(now int64) core.Receipt {
+	receipt, at := r.integer(), now
+	if receipt < 0 {
+		receipt, at = -receipt, r.integer()
+	}
+	if receipt == 0 {
+		return core.Receipt{}
+	}
+	return core.Receipt{At: at, Serial: uint64(receipt / 2), Dry: receipt%2 == 1}
+}
+
+func (r *reply) state() core.State {
+	s := core.State{Remaining: r.integer(), Next: micros(r.integer())}
+	if s.Remaining < 0 {
+		s.Remaining, s.Denied, s.RetryAfter = -1-s.Remaining, true, micros(r.integer())
+		s.Never = s.RetryAfter == 0
 	}
 	return s
 }
 
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
-
-// integers returns a reply that must be an array of so many integers.
-func integers(value any, size int) ([]int64, error) {
-	array, ok := value.([]any)
-	if !ok || len(array) != size {
-		return nil, fault("the client returned %T for a reply of %d integers; it must be a []any of int64", value, size)
-	}
-	list := make([]int64, size)
-	for i, v := range array {
-		if list[i], ok = v.(int64); !ok {
-			return nil, fault("the client returned a %T in an array of integers; they must be int64", v)
-		}
-	}
-	return list, nil
-}

@@ -27,66 +27,70 @@ const mostUnits = core.MaxQuota + 1
 
 // decideArgs returns what the decide script reads.
 func (s *Store) decideArgs(r *request, number string) []any {
-	args := make([]any, 1, 1+2*len(r.asks))
-	args[0] = number
-	for i := range r.asks {
-		a := &r.asks[i]
-		args = append(args, numbers(int64(len(a.Limits)), min(a.Cost, mostUnits)))
+	return s.args(r, number, func(b []byte, a *core.Ask) []byte {
+		keep := shortestKept
 		for _, l := range a.Limits {
-			args = append(args, s.texts.of(l))
+			keep = max(keep, s.limits.of(l).keep)
 		}
-	}
-	return args
+		if s.config.Now != nil {
+			keep += clocksDiffer
+		}
+		b = append(strconv.AppendInt(b, keep.Milliseconds(), 10), 0)
+		b = appendNumber(b, min(a.Cost, mostUnits))
+		for _, l := range a.Limits {
+			b = append(b, s.limits.of(l).bytes...)
+		}
+		return b
+	})
 }
+
+const (
+	// shortestKept is how long a record is kept at least: as long as it may
+	// have to tell a call that comes a second time.
+	shortestKept = 525 * time.Millisecond
+	// clocksDiffer is how much longer it is kept where its time is not the
+	// server's.
+	clocksDiffer = time.Hour
+)
 
 // refundArgs returns what the refund script reads: of the limits those that were
 // charged.
-func (s *Store) refundArgs(r *request, number string) []any {
-	args := []any{number}
-	for i := range r.asks {
-		a := &r.asks[i]
-		at := len(args)
-		args = append(args, nil)
+func (s *Store) refundArgs(r *request) []any {
+	return s.args(r, s.number(), func(b []byte, a *core.Ask) []byte {
+		b = appendNumber(b, min(a.Cost, mostUnits))
+		b = appendNumber(b, a.Receipt.At)
+		b = appendNumber(b, int64(a.Receipt.Serial))
 		for _, l := range a.Limits {
 			if a.Receipt.Dry || !l.IsDryRun() {
-				args = append(args, s.texts.of(l))
+				b = append(b, s.limits.of(l).bytes...)
 			}
 		}
-		args[at] = numbers(int64(len(args)-at-1), a.Cost, a.Receipt.At, int64(a.Receipt.Serial))
+		return b
+	})
+}
+
+// args returns the number of a call, what is to be written for each ask, and the
+// time if it is not the server's.
+func (s *Store) args(r *request, number string, write func([]byte, *core.Ask) []byte) []any {
+	args := make([]any, 0, len(r.asks)+2)
+	args = append(args, number)
+	for i := range r.asks {
+		args = append(args, string(write(make([]byte, 0, 160), &r.asks[i])))
+	}
+	if s.config.Now != nil {
+		args = append(args, strconv.FormatInt(s.config.Now().UnixMicro(), 10))
 	}
 	return args
 }
 
-// numbers writes numbers with a space between them.
-func numbers(list ...int64) string {
-	b := make([]byte, 0, 48)
-	for i, n := range list {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = strconv.AppendInt(b, n, 10)
-	}
-	return string(b)
+// number returns a new number for a call, which no other has: they are counted
+// up from a random one, and scattered over the odd ones of 52 bits. A script that
+// comes a second time, because the client sends again what may have been lost,
+// is known by it.
+func (s *Store) number() string {
+	n := (2*s.calls.Add(1) + 1) * 0x9e3779b97f4a7c15
+	return string(appendNumber(nil, int64(n&(1<<52-1))))
 }
 
-// Numbers of calls have fifteen digits, all of them.
-const (
-	firstNumber = 100_000_000_000_000
-	allNumbers  = 900_000_000_000_000
-)
-
-// number returns a new number for a call, which tells it from all others: it is
-// counted up from a random one. A script that comes a second time, because the
-// client sends again what may have been lost, is known by it.
-func (s *Store) number() int64 {
-	return firstNumber + int64(s.calls.Add(1)%allNumbers)
-}
-
-// stamped writes a number as the scripts read it, with the time if it is not the
-// server's.
-func (s *Store) stamped(number int64) string {
-	if s.config.Now == nil {
-		return strconv.FormatInt(number, 10)
-	}
-	return numbers(number, s.config.Now().UnixMicro())
-}
+// noNumber is that of a call that charges nothing.
+const noNumber = ""

@@ -213,6 +213,6 @@ func (s *Store) refund(ctx context.Context, r *request) error {
 }
 
 func (s *Store) refundSlot(ctx context.Context, r *request) error {
-	_, err := s.run(ctx, r, refundScript, s.refundArgs(r, s.stamped(s.number())))
+	_, err := s.run(ctx, r, refundScript, s.refundArgs(r))
 	return err
 }

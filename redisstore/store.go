@@ -3,7 +3,6 @@ package redisstore
 import (
 	"context"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -14,21 +13,20 @@ import (
 // A Store is a [core.SharedStore] in Redis. [New] makes it, the zero Store is not
 // valid. It never connects or closes anything: the client is the user's.
 type Store struct {
-	evaluate evaluate
-	config   Config
-	fault    error // of the configuration
-	texts    textCache
-	calls    atomic.Uint64 // counted up from a random number
-	cluster  atomic.Bool   // keys of different slots need calls of their own
-	guard    guard
-	refused  refusals
+	config  Config
+	fault   error // of the configuration
+	limits  limitCache
+	calls   atomic.Uint64 // counted up from a random number
+	cluster atomic.Bool   // keys of different slots need calls of their own
+	guard   guard
+	refused refusals
 }
 
 // New returns a store that counts with a client of the user's. It does not call
 // the client: whether Redis is there shows with the first decision. At most one
 // Config is taken; faults in it are returned by [Store.Check].
 func New[R Reply](client Client[R], config ...Config) *Store {
-	s := &Store{evaluate: evaluateWith(client)}
+	s := &Store{}
 	if len(config) > 0 {
 		s.config = config[0]
 	}
@@ -40,18 +38,12 @@ func New[R Reply](client Client[R], config ...Config) *Store {
 	case isNil(client):
 		s.fault = fault("New was given a nil client; make one first, such as redis.NewClient(…)")
 	}
-	// Only the cluster client of go-redis has this method.
-	_, cluster := client.(interface{ ReloadState(context.Context) })
-	s.cluster.Store(cluster || s.config.Cluster)
-	s.calls.Store(rand.Uint64() >> 1)
-	s.guard.timeout, s.guard.follows = s.config.Timeout, s.cluster.Load()
+	known := knownOf(client)
+	s.cluster.Store(known.cluster || s.config.Cluster)
+	s.calls.Store(rand.Uint64())
+	s.guard.init(evaluateWith(client), &s.config, known)
 	s.refused.init(s.config.DenyKeys, s.config.Now)
 	return s
-}
-
-func isNil(client any) bool {
-	v := reflect.ValueOf(client)
-	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
 }
 
 // Check returns what is wrong with the configuration, and refuses windows that
@@ -160,11 +152,11 @@ func (s *Store) charge(ctx context.Context, r *request) (time.Time, error) {
 
 // peek has them looked at.
 func (s *Store) peek(ctx context.Context, r *request) (time.Time, error) {
-	return s.ask(ctx, r, 0)
+	return s.ask(ctx, r, noNumber)
 }
 
-func (s *Store) ask(ctx context.Context, r *request, number int64) (time.Time, error) {
-	value, err := s.run(ctx, r, decideScript, s.decideArgs(r, s.stamped(number)))
+func (s *Store) ask(ctx context.Context, r *request, number string) (time.Time, error) {
+	value, err := s.run(ctx, r, decideScript, s.decideArgs(r, number))
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -173,19 +165,9 @@ func (s *Store) ask(ctx context.Context, r *request, number int64) (time.Time, e
 
 // run runs a script for the keys of a request.
 func (s *Store) run(ctx context.Context, r *request, script *script, args []any) (any, error) {
-	keys := r.keys
-	j := job{
-		run:   func(ctx context.Context) (any, error) { return script.run(ctx, s.evaluate, keys, args) },
-		probe: func(ctx context.Context) error { return s.probe(ctx, keys[0]) },
-	}
+	slot := 0
 	if s.cluster.Load() {
-		j.slot = slotOf(keys[0])
+		slot = slotOf(r.keys[0])
 	}
-	return s.guard.call(ctx, r.deadline, j)
-}
-
-// probe writes a key that shares its slot with another.
-func (s *Store) probe(ctx context.Context, beside string) error {
-	_, err := probeScript.run(ctx, s.evaluate, []string{probeKey(s.config.Prefix, beside)}, nil)
-	return err
+	return s.guard.call(ctx, r.deadline, slot, call{script, r.keys, args})
 }

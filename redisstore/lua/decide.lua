@@ -1,76 +1,41 @@
 -- decide: all limits of all keys are looked at, and then all charged or none.
 --
 -- KEYS     the records, one a subject
--- ARGV[1]  "number" of the call, or "number now"; 0 charges nothing
--- then for each key "limits cost", and for each limit of it what [limitText] says
+-- ARGV[1]  the number of the call, eight bytes; nothing, to charge nothing
+-- ARGV[2…] for each key how many ms its counts matter at most (digits and a zero
+--          byte), the cost, and its limits as limitBytes writes them
 --
--- It returns the time, then for each key the instant of its charge and twice the
--- record's number, plus 1 if dry runs were charged (0 where nothing was), and
--- for each limit the units remaining, the wait (0: not denied, -1: no wait
--- helps), and the wait until more remain.
-
-local id, given = match(ARGV[1], '^(%d+) ?(%-?%d*)$')
-local now = clock(given)
-local LONGEST = 3156192000000000 -- to refill a bucket: core.MaxRefill
-
--- seen reports whether a record keeps the number of this call, and if so the
--- instant of its charge, if known, and the flag.
-local function seen(gen, old, new)
-  local offset = match(new, id .. ':(%d+),')
-  if not offset then
-    offset, gen = match(old, id .. ':(%d+),'), gen - 1
-    if not offset then return false end
-  end
-  local flag = offset % 2
-  offset = (offset - flag) / 2 - 1
-  return true, offset >= 0 and gen * GENERATION + offset, flag
-end
+-- It returns the time, and for each key a receipt: 0 if nothing was charged, else
+-- twice the number of the record, plus 1 if dry runs were charged. A receipt
+-- below 0 is followed by the instant of the charge, which is else the time. Then
+-- for each limit the units that remain and the wait until more do. Where it
+-- denies the units are those below -1, and the wait for the cost follows, 0 if
+-- none helps.
+--
+-- What costs the server most is making functions, what these take from outside,
+-- tables and strings. Hence functions only for what is used twice, or seldom.
 
 -- ahead returns the µs until a moment: so many slots from now, so far into one.
 local function ahead(l, slots, into)
-  local rest = l.w % l.n
-  return slots * ((l.w - rest) / l.n) + ceil((slots * rest + into - l.into) / l.n)
+  local n = l.n
+  if n == 1 then return slots * l.w + into - l.into end
+  local rest = l.w % n
+  return slots * ((l.w - rest) / n) - floor((l.into - into - slots * rest) / n)
 end
 
--- view finds a list's charges that still count at an instant, and the room.
-local function view(l, record, from, at)
-  l.p, l.into = position(at, l.w, l.n)
-  l.total, l.older, l.cursor = 0, '', 1
-  if from then
-    local total, oldest, newest, units, older = match(record, '^(%d+) (%-?%d+) (%-?%d+) (%d+) ?([^;]*);', from)
-    newest = newest + 0
-    if l.p - newest < l.span then
-      l.total, l.oldest, l.newest, l.units, l.older = total + 0, oldest + 0, newest, units + 0, older
-      while l.p - l.oldest >= l.span do
-        local _, e, units, gap = find(older, '^(%d+) (%d+) ?', l.cursor)
-        l.total, l.oldest, l.cursor = l.total - units, l.oldest + gap, e + 1
-      end
-    end
-  end
-  l.room = l.quota - l.total
-  if l.smooth and l.total > 0 and l.p - l.oldest == l.n then
-    local units = l.units
-    if l.cursor <= #l.older then units = match(l.older, '^%d+', l.cursor) + 0 end
-    local share, rest = muldiv(units, l.w - l.into, l.w)
-    if rest > 0 then share = share + 1 end
-    l.room = l.room + units - share
-  end
-end
-
--- wait returns the µs until cost units fit. From the oldest charge on it looks
--- for the first whose leaving makes enough room, if need be by a share.
+-- wait returns the µs until cost units fit a list. From the oldest charge on it
+-- looks for the first whose leaving makes enough room, if need be by a share.
 local function wait(l, cost)
-  local free, pos, cursor, left = l.quota - cost - l.total, l.oldest, l.cursor, nil
-  if l.total == 0 then return 0 end
+  local free, pos, newest, cursor, left = l.quota - cost - l.total, l.oldest, l.newest, 1, nil
   while true do
     local units, gap = l.units, nil
-    local _, e, u, g = find(l.older, '^(%d+) (%d+) ?', cursor)
-    if e then units, gap, cursor = u + 0, g + 0, e + 1 end
+    if pos < newest then units, gap, cursor = unpack('<dd', l.list, cursor) end
     free = free + units
     if units <= free then
       return left and ahead(l, left - l.p, 0) or 0
     elseif l.smooth and free >= 0 then
-      return max(0, ahead(l, pos + l.n - l.p, l.w - muldiv(free, l.w, units)))
+      local wait = ahead(l, pos + l.n - l.p, l.w - muldiv(free, l.w, units))
+      return wait > 0 and wait or 0
     end
     left = pos + l.span
     if not gap then return ahead(l, left - l.p, 0) end
@@ -78,190 +43,252 @@ local function wait(l, cost)
   end
 end
 
-local function charge(l, cost)
-  if l.total == 0 then
-    l.oldest, l.newest, l.units, l.older, l.cursor = l.p, l.p, cost, '', 1
-  elseif l.p == l.newest then
-    l.units = l.units + cost
-  else
-    l.older = format('%s%s%.0f %.0f', sub(l.older, l.cursor), l.cursor <= #l.older and ' ' or '', l.units, l.p - l.newest)
-    l.newest, l.units, l.cursor = l.p, cost, 1
-  end
-  l.total = l.total + cost
-end
+-- buckets returns the functions of buckets, which most calls do not need. A
+-- bucket owes d µs and r/quota µs; under a quota of 0, d units and r/w units.
+local function buckets(muldiv, now)
+  local b, floor, pack = {}, math.floor, struct.pack
+  local LONGEST = 3156192000000000 -- to fill a bucket: core.MaxRefill
 
--- encode returns a limit as it stands in a record, and for how long it counts.
-local function encode(l)
-  if l.total == 0 then return format('%s 0 %.0f %.0f 0;', l.print, l.p, l.p), 0 end
-  local older = sub(l.older, l.cursor)
-  if older ~= '' then older = ' ' .. older end
-  return format('%s %.0f %.0f %.0f %.0f%s;', l.print, l.total, l.oldest, l.newest, l.units, older),
-    ahead(l, l.newest + l.span - l.p, 0)
-end
-
--- A bucket owes d µs and r/quota µs; under a quota of 0, d units and r/w units.
--- paced returns what was owed under another quota in those of this one, at most
--- what takes the longest.
-local function paced(quota, d, r, l)
-  if quota > 0 then
-    local units, rest = muldiv(d, quota, l.w)
-    d, r = units + floor((rest + r) / l.w), (rest + r) % l.w
-  end
-  if l.quota == 0 then return d, r end
-  if d * l.w / l.quota > 1.2 * LONGEST then return LONGEST, 0 end
-  local whole, rest = muldiv(d, l.w, l.quota)
-  d, r = whole + floor((rest + r) / l.quota), (rest + r) % l.quota
-  if d >= LONGEST then return LONGEST, 0 end
-  return d, r
-end
-
--- viewBucket finds what a bucket owes at an instant: what it owed at its last
--- charge less what it paid off since, at the pace of the limit that asks.
-local function viewBucket(l, record, from, at, last)
-  l.at, l.d, l.r = at, 0, 0
-  if from then
-    local quota, d, r = match(record, '^(%d+) (%-?%d+) (%d+);', from)
-    quota, d, r = quota + 0, d + 0, r + 0
-    if quota > 0 then d = d - last end
-    if d < 0 then d, r = 0, 0 end
-    if quota ~= l.quota then
-      l.changed = true
-      d, r = paced(quota, d, r, l)
+  -- paced returns what was owed under another quota in those of this one, at
+  -- most what takes the longest.
+  local function paced(quota, d, r, l)
+    local w = l.w
+    if quota > 0 then
+      local units, rest = muldiv(d, quota, w)
+      d, r = units + floor((rest + r) / w), (rest + r) % w
     end
-    if l.quota > 0 then d = d - (at - last) end
-    if d < 0 then d, r = 0, 0 end
-    l.d, l.r = d, r
+    quota = l.quota
+    if quota == 0 then return d, r end
+    if d * w / quota > 1.2 * LONGEST then return LONGEST, 0 end
+    local whole, rest = muldiv(d, w, quota)
+    d, r = whole + floor((rest + r) / quota), (rest + r) % quota
+    if d >= LONGEST then return LONGEST, 0 end
+    return d, r
   end
-  if l.quota == 0 then
-    l.room = 0
-    return
+
+  -- view finds what is owed: what was at the last charge less what was paid off
+  -- since, at the pace of the limit that asks. It returns the room.
+  function b.view(l, a, from, quota, d)
+    l.at, l.owed, l.rest, l.changed = a.at, 0, 0, false
+    if from then
+      local r = struct.unpack('<d', a.record, from)
+      if quota > 0 then d = d - a.last end
+      if d < 0 then d, r = 0, 0 end
+      if quota ~= l.quota then
+        l.changed = true
+        d, r = paced(quota, d, r, l)
+      end
+      if l.quota > 0 then d = d - (a.at - a.last) end
+      if d < 0 then d, r = 0, 0 end
+      l.owed, l.rest = d, r
+    end
+    if l.quota == 0 then return 0 end
+    local units, rest = muldiv(l.owed, l.quota, l.w)
+    return l.burst - units + floor(-(rest + l.rest) / l.w)
   end
-  local units, rest = muldiv(l.d, l.quota, l.w)
-  l.room = l.burst - units - ceil((rest + l.r) / l.w)
-end
 
-local function waitBucket(l, cost)
-  local d, r = muldiv(l.burst - cost, l.w, l.quota)
-  d, r = l.d - d, l.r - r
-  if r > 0 then d = d + 1 end
-  return max(0, d)
-end
+  function b.wait(l, cost)
+    local d, r = muldiv(l.burst - cost, l.w, l.quota)
+    d, r = l.owed - d, l.rest - r
+    if r > 0 then d = d + 1 end
+    return d > 0 and d or 0
+  end
 
-local function chargeBucket(l, cost)
-  local d, r = muldiv(cost, l.w, l.quota)
-  l.d, l.r = l.d + d, l.r + r
-  if l.r >= l.quota then l.d, l.r = l.d + 1, l.r - l.quota end
-end
+  function b.charge(l, cost)
+    local d, r = muldiv(cost, l.w, l.quota)
+    d, r = l.owed + d, l.rest + r
+    if r >= l.quota then d, r = d + 1, r - l.quota end
+    l.owed, l.rest = d, r
+  end
 
-local function encodeBucket(l)
-  if l.quota == 0 then return format('%s 0 %.0f %.0f;', l.print, l.d, l.r), 2 * l.w end
-  return format('%s %.0f %.0f %.0f;', l.print, l.quota, l.at + l.d, l.r), l.d + 1
+  -- encode returns a bucket as it stands in a record, and for how many µs it
+  -- counts.
+  function b.encode(l)
+    if l.quota == 0 then return pack('<dddI4d', l.print, 0, l.owed, 8, l.rest), 2 * l.w end
+    return pack('<dddI4d', l.print, l.quota, l.at + l.owed, 8, l.rest), l.owed + 1
+  end
+
+  -- outlive keeps a record that was charged at another pace for as long as the
+  -- limit says to wait.
+  function b.outlive(key, l)
+    local ms = floor((l.at + l.owed - now) / 1000) + 2
+    if ms > redis.call('PTTL', key) then redis.call('PEXPIRE', key, ms) end
+  end
+  return b
 end
+local bucket
 
 -- First look at everything. Nothing is written yet, so that an error on the way
--- leaves nothing half done.
-local asks, admitted, done, arg = {}, true, false, 1
-for k, key in ipairs(KEYS) do
-  local a = {at = now, born = id, gen = 0, old = '', new = '', dry = true, bound = false}
-  asks[k] = a
-  local record, void = redis.call('GET', key), false
+-- leaves nothing half done. The keys are chained, each with its limits.
+local first, a, admitted, done = false, nil, true, false
+for k = 1, #KEYS do
+  local plan, record = ARGV[k + 1], call('GET', KEYS[k])
+  local ttl, cost, pos = unpack('<sd', plan)
+  local at, last, born, tail, new, from = now, now, nil, 0, 0, 25
   if record then
-    local last, born, gen, old, new = head(record)
-    if not last then return redis.error_reply('SLIDEGATE the key holds something else than a record of slidegate') end
-    a.at, a.last, a.born, a.gen, a.old, a.new = max(now, last), last, born, gen, old, new
-    if id ~= '0' then
-      a.done, a.charged, a.flag = seen(gen, old, new)
-      done = done or a.done
-    end
+    if #record < 33 then return redis.error_reply('SLIDEGATE the key holds something else than a record of slidegate') end
+    last, born, tail, new = unpack('<ddI4I4', record)
+    if last > now then at = last end
+    if id ~= '' and find(record, id, tail, true) then done = true end
   end
-  arg = arg + 1
-  local count, cost = match(ARGV[arg], '^(%d+) (%d+)$')
-  a.cost = cost + 0
-  for i = 1, count + 0 do
-    arg = arg + 1
-    local print, dry, quota, w, n, span, smooth = match(ARGV[arg], '^(%w+) (%d) (%d+) (%d+) (%d+) (%d+) (%d)$')
-    local l = {print = print, dry = dry == '1', quota = quota + 0, w = w + 0, n = n + 0, span = span + 0, smooth = smooth == '1'}
-    a[i] = l
-    local _, from
-    if record then
-      _, from = find(record, ';' .. print .. ' ', 1, true)
-      if from then from = from + 1 else void = true end
-    end
-    if l.n == 0 then
-      l.burst = l.span
-      viewBucket(l, record, from, a.at, a.last)
-      void, a.slowed = void or l.changed, a.slowed or l.changed
-    else
-      l.burst = l.quota
-      view(l, record, from, a.at)
-    end
-    l.remaining, l.wait = max(0, l.room), 0
-    if a.cost > l.room then
-      if a.cost > l.burst then
-        l.wait = -1
-      else
-        l.wait = (l.n == 0 and waitBucket or wait)(l, a.cost) + a.at - now
+  local key, i = {KEYS[k], record, at, last, born, tail, new, ttl, cost, true, false, not record, false, nil, nil, nil}, 13
+  if a then a.next = key else first = key end
+  a = key
+  while pos <= #plan do
+    local print, flags, quota, w, n, span
+    print, flags, quota, w, n, span, pos = unpack('<dddddd', plan, pos)
+
+    -- What the record has of the limit is where it stands in the plan, unless
+    -- the limits have changed.
+    local other, x, y, more, found
+    if from < tail then other, x, y, more, found = unpack('<dddI4', record, from) end
+    if record and other ~= print then
+      from, found = 25, nil
+      while from < tail and other ~= print do
+        other, x, y, more, found = unpack('<dddI4', record, from)
+        from = found + more
       end
-      if l.dry then a.dry = false else admitted = false end
+      if other ~= print then found, a.fresh = nil, true end
+    elseif found then
+      from = found + more
     end
-    a.bound = a.bound or not l.dry
+
+    local l, room
+    if n == 0 then
+      bucket = bucket or buckets(muldiv, now)
+      l = {print, flags >= 2, false, quota, span, w, n, span, 0, 0, 0, 0, 0, 0, '', 0, false, 0}
+      room = bucket.view(l, a, found, x, y)
+      if l.changed then a.fresh = true end
+    else
+      -- Of a list those charges are looked up that still count.
+      local into = at % w
+      local p, newest, units, total, oldest, list = (at - into) / w, 0, 0, 0, 0, ''
+      if n > 1 then
+        local slot
+        slot, into = muldiv(into, n, w)
+        p = p * n + slot
+      end
+      room = quota
+      if found and p - x < span then
+        newest, units, total, oldest = x, y, y, x
+        if more > 0 then
+          local till = found + more - 1
+          total, oldest, found = unpack('<dd', record, found)
+          while p - oldest >= span do
+            local units, gap
+            units, gap, found = unpack('<dd', record, found)
+            total, oldest = total - units, oldest + gap
+          end
+          list = sub(record, found, till)
+        end
+        room = quota - total
+        if flags % 2 == 1 and p - oldest == n then
+          local first = oldest < newest and unpack('<d', list) or units
+          local share, part = muldiv(first, w - into, w)
+          room = room + first - share
+          if part > 0 then room = room - 1 end
+        end
+      end
+      l = {print, flags >= 2, flags % 2 == 1, quota, quota, w, n, span, p, into, newest, units, total, oldest, list, 0, false, 0}
+    end
+    i = i + 1
+    a[i] = l
+
+    if room > 0 then l.left = room end
+    if cost > room then
+      l.denied = true
+      if cost <= l.burst then l.wait = (n == 0 and bucket.wait or wait)(l, cost) + at - now end
+      if flags >= 2 then a.all = false else admitted = false end
+    end
+    if flags < 2 then a.bound = true end
   end
-  -- What was charged before is not comparable to what counts from now on.
-  if void then a.fresh = true end
 end
 
 -- A call that came before, and whose reply was lost, was admitted then.
-if done then admitted = true end
-local charges = admitted and not done and id ~= '0'
+local charges = admitted and not done and id ~= ''
 
-local function settle(l, a)
-  if l.remaining >= l.burst then return 0 end
-  if l.wait > 0 and a.cost == l.remaining + 1 then return l.wait end
-  return (l.n == 0 and waitBucket or wait)(l, l.remaining + 1) + a.at - now
-end
-
--- outlive keeps a record that was denied at another pace than it was charged at
--- for as long as it says to wait.
-local function outlive(key, a)
-  for _, l in ipairs(a) do
-    if l.changed and l.quota > 0 then
-      local ms = ceil((l.d + 1 + a.at - now) / 1000)
-      if ms > redis.call('PTTL', key) then redis.call('PEXPIRE', key, ms) end
-    end
-  end
-end
-
-local reply = {now}
-for k, a in ipairs(asks) do
-  local receipt = 0
-  if charges and (a.bound or a.dry) then
-    local flag = a.dry and 1 or 0
-    if a.fresh then a.born = id end
-    local limits, longest = {}, 2 * GENERATION
-    for i, l in ipairs(a) do
-      if a.dry or not l.dry then
-        if l.n == 0 then chargeBucket(l, a.cost) else charge(l, a.cost) end
-        l.remaining = l.remaining - a.cost
+local reply, size = {now, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 1
+a = first
+while a do
+  local receipt, charged = 0, now
+  local at, cost, record, all = a.at, a.cost, a.record, a.all
+  if charges and (all or a.bound) then
+    local limits, ttl = '', a.ttl
+    for i = 14, #a do
+      local l, bytes = a[i], nil
+      if all or not l.dry then l.left = l.left - cost end
+      if l.n == 0 then
+        if all or not l.dry then bucket.charge(l, cost) end
+        local counts
+        bytes, counts = bucket.encode(l)
+        if counts > ttl * 1000 then ttl = floor(counts / 1000) + 1 end
+      else
+        if not (all or not l.dry) then
+          -- It stays as it is.
+        elseif l.total == 0 then
+          l.oldest, l.newest, l.units, l.total = l.p, l.p, cost, cost
+        else
+          if l.p == l.newest then
+            l.units = l.units + cost
+          else
+            l.list, l.units, l.newest = l.list .. pack('<dd', l.units, l.p - l.newest), cost, l.p
+          end
+          l.total = l.total + cost
+        end
+        if l.oldest == l.newest then
+          bytes = pack('<dddI4', l.print, l.newest, l.units, 0)
+        else
+          bytes = pack('<dddI4dd', l.print, l.newest, l.units, 16 + #l.list, l.total, l.oldest) .. l.list
+        end
       end
-      local counts
-      limits[i], counts = (l.n == 0 and encodeBucket or encode)(l)
-      longest = max(longest, counts)
+      limits = i == 14 and bytes or limits .. bytes
     end
-    receipt = a.born * 2 + flag
-    redis.call('SET', KEYS[k], format('%.0f %s %s;%s', a.at, a.born, numbered(a.gen, a.old, a.new, id, a.at, flag), table.concat(limits)),
-      'PX', ceil((longest + a.at - now) / 1000) + (given ~= '' and 3600000 or 0))
-    a.charged = a.at
-  elseif a.charged then
-    receipt = a.born * 2 + a.flag
+
+    -- The numbers of calls go on, as far as they are recent.
+    local new, rest = 9, ''
+    if record then
+      local generation, before = floor(at / GENERATION), floor(a.last / GENERATION)
+      if generation == before then
+        rest, new = sub(record, a.tail, a.tail + MOST - 1), a.new + 9
+      elseif generation == before + 1 then
+        rest = sub(record, a.tail, a.tail + a.new - 1)
+      end
+    end
+    if a.fresh then a.born = unpack('<d', id) end
+    if at > now then ttl = ttl + floor((at - now) / 1000) + 1 end
+    call('SET', a.key, pack('<ddI4I4', at, a.born, 25 + #limits, new) .. limits .. id .. (all and '+' or '-') .. rest, 'PX', ttl)
+    receipt, charged = a.born * 2 + (all and 1 or 0), at
+  elseif done and record and sub(record, a.tail, a.tail + 7) == id then
+    all = sub(record, a.tail + 8, a.tail + 8) == '+'
+    receipt, charged = a.born * 2 + (all and 1 or 0), a.last
   end
-  if a.slowed and not admitted and id ~= '0' then outlive(KEYS[k], a) end
-  reply[#reply + 1] = a.charged or 0
-  reply[#reply + 1] = receipt
-  for i, l in ipairs(a) do
-    if done and (a.flag == 1 or not l.dry) then l.wait = 0 end
-    reply[#reply + 1] = l.remaining
-    reply[#reply + 1] = l.wait
-    reply[#reply + 1] = settle(l, a)
+
+  size = size + 1
+  reply[size] = receipt
+  if charged ~= now then
+    size = size + 1
+    reply[size - 1], reply[size] = -receipt, charged
   end
+  for i = 14, #a do
+    local l, next = a[i], 0
+    local left = l.left
+    if left < l.burst then
+      if l.wait > 0 and cost == left + 1 then
+        next = l.wait
+      else
+        next = (l.n == 0 and bucket.wait or wait)(l, left + 1) + at - now
+      end
+    end
+    if l.denied and not (done and (all or not l.dry)) then
+      reply[size + 1], reply[size + 2], reply[size + 3] = -1 - left, next, l.wait
+      size = size + 3
+      if l.n == 0 and l.changed and l.quota > 0 and id ~= '' then bucket.outlive(a.key, l) end
+    else
+      reply[size + 1], reply[size + 2] = left, next
+      size = size + 2
+    end
+  end
+  a = a.next
 end
+reply[size + 1] = nil -- where the array ends
 return reply

@@ -1,92 +1,106 @@
 -- refund: takes back charges by their receipts.
 --
 -- KEYS     the records
--- ARGV[1]  "number" of the call, or "number now"
--- then for each key "limits cost at born", and for each limit that was charged
--- what [limitText] says
+-- ARGV[1]  the number of the call
+-- ARGV[2…] for each key the cost, the instant of the charge and the number of the
+--          record, and those of its limits that were charged, as limitBytes
+--          writes them
+local id = ARGV[1]
 
-local id, given = match(ARGV[1], '^(%d+) ?(%-?%d*)$')
-local now = clock(given)
+-- position returns the slot of an instant, w/n long, and how far it lies in it
+-- in n-ths of a µs: floor(at·n/w) and the rest.
+local function position(at, w, n)
+  local r = at % w
+  if n == 1 then return (at - r) / w, r end
+  local slot, into = muldiv(r, n, w)
+  return (at - r) / w * n + slot, into
+end
 
--- takeBack returns a list of charges less those of a position.
-local function takeBack(state, pos, cost)
-  local total, oldest, newest, units, older = match(state, '^(%d+) (%-?%d+) (%-?%d+) (%d+) ?(.*)$')
-  total, oldest, newest, units = total + 0, oldest + 0, newest + 0, units + 0
-  if total == 0 or pos < oldest or pos > newest then return state end
-  local list, p = {}, oldest
-  for u, gap in string.gmatch(older, '(%d+) (%d+)') do
-    list[#list + 1] = {pos = p, units = u + 0}
-    p = p + gap
+-- takeBack returns a list of charges less units of a position: the last position,
+-- its units, and what was charged before.
+local function takeBack(newest, units, before, position, cost)
+  local charges, pos = {}, newest
+  if before ~= '' then
+    local _, cursor
+    _, pos, cursor = unpack('<dd', before)
+    while pos < newest do
+      local u, gap
+      u, gap, cursor = unpack('<dd', before, cursor)
+      charges[#charges + 1] = {pos = pos, units = u}
+      pos = pos + gap
+    end
   end
-  list[#list + 1] = {pos = newest, units = units}
-  for i, c in ipairs(list) do
-    if c.pos == pos then
-      local taken = math.min(cost, c.units)
-      c.units, total = c.units - taken, total - taken
-      if c.units == 0 then table.remove(list, i) end
+  charges[#charges + 1] = {pos = newest, units = units}
+  for i, c in ipairs(charges) do
+    if c.pos == position then
+      c.units = math.max(0, c.units - cost)
+      if c.units == 0 and #charges > 1 then table.remove(charges, i) end
       break
     end
   end
-  if #list == 0 then return format('0 %.0f %.0f 0', newest, newest) end
-  local parts, last = {}, list[#list]
-  for i = 1, #list - 1 do
-    parts[i] = format(' %.0f %.0f', list[i].units, list[i + 1].pos - list[i].pos)
+  local last, total, list = charges[#charges], 0, {}
+  for i, c in ipairs(charges) do
+    total = total + c.units
+    if i < #charges then list[i] = pack('<dd', c.units, charges[i + 1].pos - c.pos) end
   end
-  return format('%.0f %.0f %.0f %.0f%s', total, list[1].pos, last.pos, last.units, table.concat(parts))
+  if #list == 0 then return last.pos, last.units, '' end
+  return last.pos, last.units, pack('<dd', total, charges[1].pos) .. table.concat(list)
 end
 
 -- takeBackBucket gives back what the charge still owes, as if the bucket had
 -- been full before it: it cannot have been paid off sooner than that.
-local function takeBackBucket(state, w, at, charged, cost)
-  local quota, d, r = match(state, '^(%d+) (%-?%d+) (%d+)$')
-  quota, d, r = quota + 0, d + 0, r + 0
+local function takeBackBucket(quota, d, rest, w, at, charged, cost)
+  local r = unpack('<d', rest)
   if quota == 0 then
     if d < cost then d, r = cost, 0 end
-    return format('0 %.0f %.0f', d - cost, r)
+    return quota, d - cost, pack('<d', r)
   end
   d = d - at
   if d < 0 then d, r = 0, 0 end
-  local owed, rest = muldiv(cost, w, quota)
+  local owed, part = muldiv(cost, w, quota)
   owed = owed - (at - charged)
   if owed >= 0 then
-    d, r = d - owed, r - rest
+    d, r = d - owed, r - part
     if r < 0 then d, r = d - 1, r + quota end
   end
   -- Nothing owed now means that nothing was at the last charge, whatever the
   -- pace from then on.
   if d < 0 or d == 0 and r == 0 then d, r, at = 0, 0, charged end
-  return format('%.0f %.0f %.0f', quota, at + d, r)
+  return quota, at + d, pack('<d', r)
 end
 
-local arg = 1
-for k, key in ipairs(KEYS) do
-  arg = arg + 1
-  local count, cost, charged, receipt = match(ARGV[arg], '^(%d+) (%d+) (%-?%d+) (%d+)$')
-  cost, charged = cost + 0, charged + 0
-  local record, changed = redis.call('GET', key), false
-  local last, born, gen, old, new
-  if record then last, born, gen, old, new = head(record) end
-  if last and born == receipt and not find(new, id, 1, true) and not find(old, id, 1, true) then
-    local at = max(now, last)
-    for i = 1, count + 0 do
-      local print, w, n = match(ARGV[arg + i], '^(%w+) %d %d+ (%d+) (%d+)')
-      local _, from = find(record, ';' .. print .. ' ', 1, true)
-      if from then
-        local to = find(record, ';', from, true)
-        local state = sub(record, from + 1, to - 1)
-        if n == '0' then
-          state = takeBackBucket(state, w + 0, at, charged, cost)
-        else
-          state = takeBack(state, (position(charged, w + 0, n + 0)), cost)
-        end
-        record, changed = sub(record, 1, from) .. state .. sub(record, to), true
-      end
-    end
-    if changed then
-      local limits = sub(record, find(record, ';', 1, true), -1)
-      redis.call('SET', key, format('%.0f %s %s%s', last, born, numbered(gen, old, new, id, at, 0), limits), 'KEEPTTL')
-    end
+-- undo returns a record after a refund of this call, or nil if nothing is to be
+-- done: the record is another, or the call came before.
+local function undo(record, plan)
+  local cost, charged, receipt, pos = unpack('<ddd', plan)
+  if #record < 33 then return nil end
+  local last, born, tail, new = unpack('<ddI4I4', record)
+  if born ~= receipt or find(record, id, tail, true) then return nil end
+  local at, limits = math.max(now, last), {}
+  while pos <= #plan do
+    local print, _, _, w, n
+    print, _, _, w, n, _, pos = unpack('<dddddd', plan, pos)
+    limits[print] = {w, n}
   end
-  arg = arg + count
+  local parts, cursor = {}, 25
+  while cursor < tail do
+    local print, a, b, more, next = unpack('<dddI4', record, cursor)
+    local limit, rest = limits[print], sub(record, next, next + more - 1)
+    if limit and limit[2] == 0 then
+      a, b, rest = takeBackBucket(a, b, rest, limit[1], at, charged, cost)
+    elseif limit then
+      a, b, rest = takeBack(a, b, rest, (position(charged, limit[1], limit[2])), cost)
+    end
+    parts[#parts + 1] = pack('<dddI4', print, a, b, #rest) .. rest
+    cursor = next + more
+  end
+  local changed = table.concat(parts)
+  return pack('<ddI4I4', last, born, 25 + #changed, new + 9) .. changed .. id .. '<' .. sub(record, tail, tail + MOST - 1)
+end
+
+for k = 1, #KEYS do
+  local record = call('GET', KEYS[k])
+  local changed = record and undo(record, ARGV[k + 1])
+  if changed then call('SET', KEYS[k], changed, 'KEEPTTL') end
 end
 return 1

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -167,7 +168,7 @@ func anyDenied(states []State) bool {
 // after all. Each limit gets it back in the slot that was charged; what has left
 // the window meanwhile is gone. It clears the decision's receipts, so that a
 // second call with it does nothing; it must be called once for all copies of
-// a decision, and while the request's strings are valid.
+// a decision, and while the request's strings are valid or after [Decision.KeepKeys].
 func (l *Limiter) Refund(ctx context.Context, d *Decision) error {
 	asks := d.asks()
 	if len(asks) == 0 {
@@ -186,6 +187,22 @@ func (l *Limiter) Refund(ctx context.Context, d *Decision) error {
 		d.more.warm = nil
 	}
 	return nil
+}
+
+// KeepKeys makes the decision independent of the request's strings, which some
+// frameworks lend: Fiber writes the next request into them, and a handler that
+// changes the request's header or URI writes over them. An adapter of such a
+// framework calls it before the next handler if it settles afterwards.
+func (d *Decision) KeepKeys() {
+	clone := func(asks []ask) {
+		for i := range asks {
+			asks[i].key = strings.Clone(asks[i].key)
+		}
+	}
+	clone(d.asks())
+	if d.more != nil {
+		clone(d.more.warm)
+	}
 }
 
 // Settle refunds a decision if refundIf says so of the response's status. It

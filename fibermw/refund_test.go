@@ -12,6 +12,7 @@ import (
 
 	"github.com/slidegate/slidegate/core"
 	"github.com/slidegate/slidegate/fibermw"
+	"github.com/slidegate/slidegate/keyfuncs"
 )
 
 func TestRefundIfIsToldWhatTheClientIsSent(t *testing.T) {
@@ -157,4 +158,40 @@ func TestLimitersOfTwoLevelsSettleEachByItsOwnRule(t *testing.T) {
 	wantStatus(t, get(t, a, "/"), 200)
 	wantRemaining(t, all, 8)
 	wantRemaining(t, failures, 9)
+}
+
+// Fiber lends the strings of a request, and what changes the request writes over
+// them: a proxy its URI, other handlers its header.
+func TestARefundIsForTheKeyThatWasChargedHoweverTheHandlerChangesTheRequest(t *testing.T) {
+	for phrase, tc := range map[string]struct {
+		key    core.KeyFunc
+		change fiber.Handler
+	}{
+		"a header field": {keyfuncs.Header("X-Client"), func(c *fiber.Ctx) error {
+			c.Request().Header.Set("X-Client", "bobby")
+			return nil
+		}},
+		"a native key": {fibermw.Key(func(c *fiber.Ctx) (string, error) { return c.Get("X-Client"), nil }), func(c *fiber.Ctx) error {
+			c.Request().Header.Set("X-Client", "bobby")
+			return nil
+		}},
+		"a host": {keyfuncs.Host, func(c *fiber.Ctx) error {
+			c.Request().SetRequestURI("http://bobby/")
+			c.Request().URI()
+			return nil
+		}},
+	} {
+		t.Run(phrase, func(t *testing.T) {
+			l := by(tc.key, core.PerMinute(5))
+			a := app(plain(), tc.change, fibermw.New(l, fibermw.RefundIf(func(int) bool { return true })))
+			q := httptest.NewRequest(http.MethodGet, "/", nil)
+			q.Host = "alice"
+			q.Header.Set("X-Client", "alice")
+			wantStatus(t, serve(t, a, q), 200)
+			states, err := l.Peek(t.Context(), "rule-1", "alice")
+			if err != nil || states[0].Remaining != 5 {
+				t.Errorf("%+v, %v; want all 5 back for the key that was charged", states, err)
+			}
+		})
+	}
 }

@@ -143,6 +143,7 @@ func (m *config) handle(c fiber.Ctx) error {
 		return m.onDenied(c, d)
 	}
 	if m.expose {
+		d.KeepKeys()
 		c.SetContext(core.WithDecision(c.Context(), d))
 	}
 	if m.refundIf != nil {
@@ -152,6 +153,7 @@ func (m *config) handle(c fiber.Ctx) error {
 }
 
 func (m *config) serveAndSettle(c fiber.Ctx, d core.Decision) error {
+	d.KeepKeys()
 	status := fiber.StatusInternalServerError // of a handler that panics
 	defer func() { m.limiter.Settle(c.Context(), &d, status, m.refundIf) }()
 	if err := c.Next(); err != nil {

@@ -78,6 +78,8 @@ func remedy(text string) string {
 	return ""
 }
 
+// isCrossSlot reports whether a server has refused keys of different slots.
 func isCrossSlot(err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), "CROSSSLOT")
+	var fault *configError
+	return errors.As(err, &fault) && strings.HasPrefix(fault.text, "CROSSSLOT")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +18,7 @@ import (
 // A fakeServer stands for Redis. It knows fixed limits, one a key, and keeps
 // them for what the scripts are told; it fails as a test says.
 type fakeServer struct {
-	cluster bool                                       // keys of a call must share a slot
+	cluster bool                                        // keys of a call must share a slot
 	hook    func(ctx context.Context, c fakeCall) error // before a call; an error is the reply
 
 	mu     sync.Mutex
@@ -38,9 +39,10 @@ func (f *fakeServer) client() Func {
 		c := fakeCall{f.name(script, args), keys, args}
 		f.mu.Lock()
 		f.calls = append(f.calls, c)
+		hook := f.hook
 		f.mu.Unlock()
-		if f.hook != nil {
-			if err := f.hook(ctx, c); err != nil {
+		if hook != nil {
+			if err := hook(ctx, c); err != nil {
 				return nil, err
 			}
 		}
@@ -60,6 +62,13 @@ func (f *fakeServer) name(sha string, args []string) string {
 		return "reset"
 	}
 	return "probe"
+}
+
+// does has the server do something else before a call from now on.
+func (f *fakeServer) does(hook func(context.Context, fakeCall) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hook = hook
 }
 
 // count returns how many calls of a script there were.
@@ -171,4 +180,10 @@ func block(until <-chan struct{}) func(context.Context, fakeCall) error {
 // refuse is a hook for servers that are not there.
 func refuse(context.Context, fakeCall) error {
 	return fmt.Errorf("dial tcp 127.0.0.1:6379: connect: connection refused")
+}
+
+// goroutine returns the name of the goroutine that calls it.
+func goroutine() string {
+	name, _, _ := strings.Cut(string(debug.Stack()), "[")
+	return name
 }

@@ -122,7 +122,7 @@ func (f *fakeServer) decide(c fakeCall) any {
 		if f.window[key] != now/width {
 			f.counts[key], f.window[key] = 0, now/width
 		}
-		room := quota - f.counts[key]
+		room := max(0, quota-f.counts[key])
 		admitted = admitted && cost <= room
 		left, wait, costs, quotas = append(left, room), append(wait, width-now%width), append(costs, cost), append(quotas, quota)
 	}

@@ -107,6 +107,13 @@ func (f *fakeServer) reply(c fakeCall) (any, error) {
 	return int64(1), nil
 }
 
+// units returns what is charged to the record of a subject.
+func (f *fakeServer) units(rule, key string) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts[recordKey(DefaultPrefix, rule, key)]
+}
+
 // numberAt returns the n-th number of a packed argument.
 func numberAt(s string, n int) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64([]byte(s[8*n:])))

@@ -128,7 +128,7 @@ func TestChargesBeforeADenialAreTakenBack(t *testing.T) {
 		if got, want := scriptsOf(server), []string{"decide", "decide", "refund", "peek"}; !slices.Equal(got, want) {
 			t.Errorf("calls %v, want %v", got, want)
 		}
-		if got := server.counts[recordKey(DefaultPrefix, "address", "192.0.2.1")]; got != 0 {
+		if got := server.units("address", "192.0.2.1"); got != 0 {
 			t.Errorf("%d units stay charged to the address, want 0", got)
 		}
 		if got := asks[0].States[0]; got.Remaining != 1000 || asks[0].Receipt != (core.Receipt{}) {
@@ -147,8 +147,8 @@ func TestChargesBeforeAFailureAreTakenBack(t *testing.T) {
 		}}
 		s := New(server.client(), Config{Cluster: true})
 		_, err := s.Decide(context.Background(), deniedSecond(t, server, s))
-		if !errors.Is(err, ErrUnavailable) || server.counts[recordKey(DefaultPrefix, "address", "192.0.2.1")] != 0 {
-			t.Errorf("%v, and %d units stay charged; want ErrUnavailable and none", err, server.counts[recordKey(DefaultPrefix, "address", "192.0.2.1")])
+		if !errors.Is(err, ErrUnavailable) || server.units("address", "192.0.2.1") != 0 {
+			t.Errorf("%v, and %d units stay charged; want ErrUnavailable and none", err, server.units("address", "192.0.2.1"))
 		}
 	})
 }
@@ -174,7 +174,7 @@ func TestCompensationOutlivesTheRequestAndDoesNotHoldIt(t *testing.T) {
 		}
 		close(release)
 		time.Sleep(time.Second)
-		if got := server.counts[recordKey(DefaultPrefix, "address", "192.0.2.1")]; got != 0 {
+		if got := server.units("address", "192.0.2.1"); got != 0 {
 			t.Errorf("%d units stay charged to the address, want 0", got)
 		}
 	})
@@ -189,8 +189,8 @@ func TestRefundsGoSlotBySlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range asks {
-		if key := recordKey(DefaultPrefix, a.Rule, a.Key); server.counts[key] != 0 || a.Receipt != (core.Receipt{}) {
-			t.Errorf("%s: %d units stay charged, receipt %+v", key, server.counts[key], a.Receipt)
+		if units := server.units(a.Rule, a.Key); units != 0 || a.Receipt != (core.Receipt{}) {
+			t.Errorf("%s: %d units stay charged, receipt %+v", a.Key, units, a.Receipt)
 		}
 	}
 	calls := len(server.calls)

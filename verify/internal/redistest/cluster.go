@@ -98,6 +98,37 @@ func (c *Cluster) await(what string, holds func() bool) {
 	c.t.Fatalf("%s: not within ten seconds", what)
 }
 
+// SlotOf returns the slot of a hash tag.
+func (c *Cluster) SlotOf(tag string) int64 {
+	slot, _ := c.Masters[0].Do("CLUSTER", "KEYSLOT", tag).(int64)
+	return slot
+}
+
+// Move moves a slot and its keys from one master to another, as a cluster is
+// resharded while it is in use.
+func (c *Cluster) Move(slot int64, from, to *Server) {
+	c.t.Helper()
+	source, target := from.Do("CLUSTER", "MYID"), to.Do("CLUSTER", "MYID")
+	to.Do("CLUSTER", "SETSLOT", slot, "IMPORTING", source)
+	from.Do("CLUSTER", "SETSLOT", slot, "MIGRATING", target)
+	host, port, _ := net.SplitHostPort(to.Addr)
+	keys, _ := from.Do("CLUSTER", "GETKEYSINSLOT", slot, 1000).([]any)
+	for _, key := range keys {
+		from.Do("MIGRATE", host, port, key, 0, 5000)
+	}
+	to.Do("CLUSTER", "SETSLOT", slot, "NODE", target)
+	from.Do("CLUSTER", "SETSLOT", slot, "NODE", target)
+	c.await("all nodes hear of the move", func() bool {
+		epochs := map[string]bool{}
+		for _, node := range c.Masters {
+			_, epoch, _ := strings.Cut(fmt.Sprint(node.Do("CLUSTER", "INFO")), "cluster_current_epoch:")
+			epoch, _, _ = strings.Cut(epoch, "\r")
+			epochs[epoch] = true
+		}
+		return len(epochs) == 1
+	})
+}
+
 // Addrs returns the addresses of all nodes.
 func (c *Cluster) Addrs() []string {
 	var addrs []string

@@ -58,7 +58,7 @@ func classify(err error, follows bool) error {
 		return fault("the server is part of a cluster and sent the call elsewhere (%s), which this client does not follow; use a cluster client, and set Config.Cluster unless it is of go-redis", code)
 	case code == "ERR" && slices.ContainsFunc(passingFaults, passing):
 	case slices.Contains(configCodes, code):
-		return fault("%s%s", text, remedy(text))
+		return fault("%s%s", strings.TrimRight(text, "."), remedy(text))
 	}
 	return unavailable(err)
 }
@@ -66,8 +66,8 @@ func classify(err error, follows bool) error {
 // remedy returns what to do about an error reply, for those that are known.
 func remedy(text string) string {
 	switch {
-	case strings.HasPrefix(text, "NOPERM"), strings.Contains(text, "-NOPERM"):
-		return "; the user needs ~prefix* +eval +evalsha +get +set +del +time"
+	case strings.HasPrefix(text, "NOPERM"), strings.Contains(text, "-NOPERM"), strings.Contains(text, "user executing the script"):
+		return "; the user needs ~prefix* +eval +evalsha +get +set +del +time +pttl +pexpire"
 	case strings.Contains(text, "not allowed from script"):
 		return "; if this is about TIME, set Config.Now to time.Now"
 	case strings.HasPrefix(text, "WRONGTYPE"), strings.HasPrefix(text, "SLIDEGATE"):

@@ -75,6 +75,7 @@ func TestFaultsNameTheRemedy(t *testing.T) {
 		"WRONGTYPE Operation against":                        "Config.Prefix",
 		"SLIDEGATE the key holds":                            "Config.Prefix",
 		"NOPERM this user has no permissions":                "+evalsha",
+		"ERR The user executing the script can't run this":   "+pexpire",
 		"ERR This Redis command is not allowed from script:": "Config.Now",
 		"CROSSSLOT Keys in request":                          "Config.Cluster",
 		"MOVED 1 127.0.0.1:1":                                "Config.Cluster",

@@ -126,8 +126,10 @@ for k = 1, #KEYS do
   local ttl, cost, pos = unpack('<sd', plan)
   local at, last, born, tail, new, from = now, now, nil, 0, 0, 25
   if record then
-    if #record < 33 then return redis.error_reply('SLIDEGATE the key holds something else than a record of slidegate') end
-    last, born, tail, new = unpack('<ddI4I4', record)
+    if #record >= 33 then last, born, tail, new = unpack('<ddI4I4', record) end
+    if tail < 25 or tail > #record or (#record - tail + 1) % 9 > 0 then
+      return redis.error_reply('SLIDEGATE the key holds something else than a record of slidegate')
+    end
     if last > now then at = last end
     if id ~= '' and find(record, id, tail, true) then done = true end
   end

@@ -147,21 +147,28 @@ func (m *config) handle(c echo.Context, next echo.HandlerFunc) error {
 	return next(c)
 }
 
-// serveAndSettle settles when the response begins: only then is the status known
-// of a handler that returns an error. A handler that writes nothing at all is
-// settled when it is through.
+// serveAndSettle settles when the handler is through, or, if it returned an error
+// and has written nothing, when the response to that begins: only then is its
+// status known.
 func (m *config) serveAndSettle(c echo.Context, next echo.HandlerFunc, d core.Decision) (err error) {
-	settled, status := false, http.StatusInternalServerError
 	settle := func(status int) {
-		if !settled {
-			settled = true
-			m.limiter.Settle(c.Request().Context(), &d, status, m.refundIf)
-		}
+		m.limiter.Settle(c.Request().Context(), &d, status, m.refundIf)
 	}
-	c.Response().Before(func() { settle(c.Response().Status) })
+	response := c.Response()
+	through, status := false, http.StatusInternalServerError
+	response.Before(func() {
+		if through {
+			settle(response.Status)
+		}
+	})
 	defer func() {
-		if err == nil {
+		switch {
+		case response.Committed:
+			settle(response.Status)
+		case err == nil:
 			settle(status)
+		default:
+			through = true
 		}
 	}()
 	err = next(c)

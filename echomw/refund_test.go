@@ -78,13 +78,13 @@ func TestAnErrorThatNobodyAnswersStaysCharged(t *testing.T) {
 	wantRemaining(t, l, 1)
 }
 
-// A streamed response is settled when it begins, not when it ends.
-func TestAResponseIsSettledBeforeItsFirstByte(t *testing.T) {
+// A streamed response is under way, and counted, until its handler is through.
+func TestAStreamedResponseIsSettledWhenItsHandlerIsThrough(t *testing.T) {
 	l := limiter(core.PerMinute(1))
 	e := app(func(c echo.Context) error {
 		wantRemaining(t, l, 0)
 		c.Response().WriteHeader(http.StatusOK)
-		wantRemaining(t, l, 1)
+		wantRemaining(t, l, 0)
 		return nil
 	}, echomw.New(l, echomw.RefundIf(func(int) bool { return true })))
 	get(e, "/")

@@ -65,14 +65,31 @@ func (s *statusWriter) Write(b []byte) (int, error) {
 	return s.ResponseWriter.Write(b)
 }
 
+// WriteString is for io.WriteString.
+func (s *statusWriter) WriteString(text string) (int, error) {
+	s.sent()
+	return io.WriteString(s.ResponseWriter, text)
+}
+
 func (s flushWriter) Flush() {
 	s.sent()
 	s.ResponseWriter.(http.Flusher).Flush()
 }
 
 func (s http1Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	s.status = cmp.Or(s.status, http.StatusSwitchingProtocols)
-	return s.ResponseWriter.(http.Hijacker).Hijack()
+	conn, buffer, err := s.ResponseWriter.(http.Hijacker).Hijack()
+	if err == nil {
+		s.status = cmp.Or(s.status, http.StatusSwitchingProtocols)
+	}
+	return conn, buffer, err
+}
+
+// CloseNotify is what the server's writers have and Gin's streams ask for.
+func (s flushWriter) CloseNotify() <-chan bool {
+	if notifier, ok := s.ResponseWriter.(interface{ CloseNotify() <-chan bool }); ok {
+		return notifier.CloseNotify()
+	}
+	return make(chan bool, 1)
 }
 
 func (s http1Writer) ReadFrom(r io.Reader) (int64, error) {

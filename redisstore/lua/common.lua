@@ -16,9 +16,10 @@
 --            of a bucket: rest, 1/quota µs beyond that instant; under a quota of
 --            0, where nothing is paid off, b is the units that it owes and rest
 --            what it owes beyond, in 1/window units
---            of others: nothing, or what was charged before: total, the units of
---            all charges that are kept, oldest, the position of the first, and
---            for each position the units and the gap to the next
+--            of others: nothing, or what was charged before, oldest first: for
+--            each position the units and the gap to the next; if there are
+--            several, total, the units of all charges that are kept, and oldest,
+--            the position of the first, come before them
 --   the numbers of calls that charged or refunded something, newest first, each
 --   followed by "+" if dry runs were charged, "-" if not, "<" if it refunded
 

@@ -175,7 +175,12 @@ for k = 1, #KEYS do
         newest, units, total, oldest = x, y, y, x
         if more > 0 then
           local till = found + more - 1
-          total, oldest, found = unpack('<dd', record, found)
+          if more == 16 then
+            total, oldest = unpack('<dd', record, found)
+            total, oldest = y + total, x - oldest
+          else
+            total, oldest, found = unpack('<dd', record, found)
+          end
           while p - oldest >= span do
             local units, gap
             units, gap, found = unpack('<dd', record, found)
@@ -239,6 +244,8 @@ while a do
         end
         if l.oldest == l.newest then
           bytes = pack('<dddI4', l.print, l.newest, l.units, 0)
+        elseif #l.list == 16 then
+          bytes = pack('<dddI4', l.print, l.newest, l.units, 16) .. l.list
         else
           bytes = pack('<dddI4dd', l.print, l.newest, l.units, 16 + #l.list, l.total, l.oldest) .. l.list
         end

@@ -19,10 +19,15 @@ end
 -- takeBack returns a list of charges less units of a position: the last position,
 -- its units, and what was charged before.
 local function takeBack(newest, units, before, position, cost)
-  local charges, pos = {}, newest
+  local charges, pos, _ = {}, newest
   if before ~= '' then
-    local _, cursor
-    _, pos, cursor = unpack('<dd', before)
+    local cursor = 1
+    if #before == 16 then
+      _, pos = unpack('<dd', before)
+      pos = newest - pos
+    else
+      _, pos, cursor = unpack('<dd', before)
+    end
     while pos < newest do
       local u, gap
       u, gap, cursor = unpack('<dd', before, cursor)
@@ -43,7 +48,7 @@ local function takeBack(newest, units, before, position, cost)
     total = total + c.units
     if i < #charges then list[i] = pack('<dd', c.units, charges[i + 1].pos - c.pos) end
   end
-  if #list == 0 then return last.pos, last.units, '' end
+  if #list < 2 then return last.pos, last.units, list[1] or '' end
   return last.pos, last.units, pack('<dd', total, charges[1].pos) .. table.concat(list)
 end
 

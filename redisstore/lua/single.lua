@@ -16,7 +16,10 @@ if n == 1 and flags < 2 and quota * w < 4503599627370496 then
     if #record >= 61 then
       last, born, tail, new, other, newest, units, more, from = unpack('<ddI4I4dddI4', record)
       total, oldest, first = units, newest, units
-      if more == 32 then total, oldest, first = unpack('<ddd', record, from) end
+      if more == 16 then
+        first, oldest = unpack('<dd', record, from)
+        total, oldest = total + first, newest - oldest
+      end
       if total == 0 or p - newest >= span then
         newest, units, total, oldest = p, 0, 0, p
       elseif p - oldest >= span then
@@ -33,7 +36,7 @@ if n == 1 and flags < 2 and quota * w < 4503599627370496 then
       room = -1
     end
   end
-  if cost <= room and last <= now and other == print and tail == 53 + more and (more == 0 or more == 32)
+  if cost <= room and last <= now and other == print and tail == 53 + more and (more == 0 or more == 16)
     and (newest == p or newest == oldest) and not (record and find(record, id, tail, true)) then
     if record then
       local generation, before = floor(now / GENERATION), floor(last / GENERATION)
@@ -72,7 +75,7 @@ if n == 1 and flags < 2 and quota * w < 4503599627370496 then
     if oldest == p then
       record = pack('<ddI4I4dddI4', now, born, 53, new, print, p, units, 0)
     else
-      record = pack('<ddI4I4dddI4dddd', now, born, 85, new, print, p, units, 32, total, oldest, first, p - oldest)
+      record = pack('<ddI4I4dddI4dd', now, born, 69, new, print, p, units, 16, first, p - oldest)
     end
     call('SET', KEYS[1], record .. id .. '+' .. rest, 'PX', ttl)
     return {now, born * 2 + 1, room, next}

@@ -81,3 +81,26 @@ func TestNowMayBeOfAnyZone(t *testing.T) {
 		t.Errorf("an hour before midnight UTC the wait is %v, want 1h", d.RetryAfter)
 	}
 }
+
+// TestAClockThatPanicsHoldsNoLock: the panic is the caller's to mend, and the next
+// request is decided.
+func TestAClockThatPanicsHoldsNoLock(t *testing.T) {
+	broken := true
+	l := core.MustNew(core.Config{
+		Rules: []core.Rule{core.By(byNobody, core.PerHour(2)), core.By(byNobody, core.PerDay(2))},
+		Now: func() time.Time {
+			if broken {
+				panic("no clock")
+			}
+			return time.Unix(0, 0)
+		},
+	})
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = l.Allow(t.Context(), "a", "b")
+	}()
+	broken = false
+	if d, err := l.Allow(t.Context(), "a", "b"); err != nil || !d.Allowed {
+		t.Errorf("after a panic: %v, %v; want allowed", d.Allowed, err)
+	}
+}

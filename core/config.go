@@ -13,7 +13,9 @@ type Config struct {
 	// them denies is charged to none.
 	Rules []Rule
 	// Store keeps the counters; nil means a [Memory] of its own. Limiters that
-	// share a store share the counts of rules of one name.
+	// share a store share the counts of rules of one name, as far as their
+	// limits mean the same ([Limit.SameCounts]); limits that do not would erase
+	// each other's counts, so name such rules apart.
 	Store Store
 	// Headers chooses the format of the RateLimit header fields.
 	Headers HeaderFormat
@@ -30,7 +32,7 @@ type Config struct {
 	// zero Doctor logs each once.
 	Doctor Doctor
 	// Now replaces the clock of a Memory store, for replay and tests; nil
-	// means the monotonic clock. A Memory takes one clock in its life.
+	// means the monotonic clock. A Memory that has counted keeps its clock.
 	Now func() time.Time
 }
 

@@ -169,22 +169,24 @@ func TestPolicyNames(t *testing.T) {
 	}
 }
 
-func TestMemoryTakesOneClock(t *testing.T) {
+func TestAMemoryThatHasCountedKeepsItsClock(t *testing.T) {
 	rules := []core.Rule{core.By(byUser, core.PerMinute(1))}
 	store := &core.Memory{}
-	if _, err := core.New(core.Config{Rules: rules, Store: store, Now: time.Now}); err != nil {
+	if _, err := core.New(core.Config{Store: store, Now: time.Now}); !errors.Is(err, core.ErrConfig) {
+		t.Fatalf("a configuration without rules: %v, want ErrConfig", err)
+	}
+	l, err := core.New(core.Config{Rules: rules, Store: store, Now: time.Now})
+	if err != nil {
+		t.Fatalf("the same store once the fault is mended: %v", err)
+	}
+	if _, err := l.Allow(t.Context(), "u"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := core.New(core.Config{Rules: rules, Store: store}); err != nil {
 		t.Errorf("a second limiter on the same store: %v", err)
 	}
 	if _, err := core.New(core.Config{Rules: rules, Store: store, Now: time.Now}); !errors.Is(err, core.ErrConfig) {
-		t.Errorf("a second clock: %v, want ErrConfig", err)
-	}
-	used := &core.Memory{}
-	used.Stats()
-	if _, err := core.New(core.Config{Rules: rules, Store: used, Now: time.Now}); !errors.Is(err, core.ErrConfig) {
-		t.Errorf("a clock for a store that has run without: %v, want ErrConfig", err)
+		t.Errorf("another clock: %v, want ErrConfig", err)
 	}
 }
 

@@ -48,6 +48,7 @@ func (m *Memory) decide(asks []ask, states []State) (now int64, p pressure) {
 		first += len(asks[i].plan.gauges)
 	}
 	m.lock(hold)
+	defer m.unlock(hold) // also if a replaced clock panics
 	now = m.clock.read()
 	admitted := true
 	for i := range asks {
@@ -60,7 +61,6 @@ func (m *Memory) decide(asks []ask, states []State) (now int64, p pressure) {
 		}
 		hold[i].settle(&asks[i], now, states)
 	}
-	m.unlock(hold)
 	m.feel(p)
 	return now, p
 }
@@ -70,15 +70,16 @@ func (m *Memory) decideOne(a *ask, states []State) (now int64, p pressure) {
 	h := held{shard: m.shardIndex(a.plan, a.key)}
 	s := &m.shards[h.shard]
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	now = m.clock.read()
 	h.take(m, a, now)
-	if !h.admitLone(a, now, states) {
-		if h.assess(a, now, states) {
-			h.admit(m, a, &p)
-		}
-		h.settle(a, now, states)
+	if h.admitLone(a, now, states) {
+		return now, pressure{}
 	}
-	s.mu.Unlock()
+	if h.assess(a, now, states) {
+		h.admit(m, a, &p)
+	}
+	h.settle(a, now, states)
 	m.feel(p)
 	return now, p
 }
@@ -244,11 +245,14 @@ func (m *Memory) refund(asks []ask) {
 		if a.receipt.Serial == 0 {
 			continue
 		}
-		s := m.shard(a.plan, a.key)
-		s.mu.Lock()
-		if e := s.see(m, a.plan, a.key); e != nil && e.serial == a.receipt.Serial {
-			e.refund(a.plan, max(m.clock.read(), e.last), a.receipt, a.cost)
-		}
-		s.mu.Unlock()
+		m.shard(a.plan, a.key).refund(m, a)
+	}
+}
+
+func (s *shard) refund(m *Memory, a *ask) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.see(m, a.plan, a.key); e != nil && e.serial == a.receipt.Serial {
+		e.refund(a.plan, max(m.clock.read(), e.last), a.receipt, a.cost)
 	}
 }

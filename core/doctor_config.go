@@ -26,9 +26,8 @@ func (l *Limiter) examineConfig(c Config) error {
 	}
 	if store, ok := c.Store.(claimer); ok {
 		for _, r := range l.rules {
-			// Who names rules alike in one store means to share their counts.
-			if r.given == "" && store.Claim(r.Name, r.plan.limits) {
-				find(SG109, r.Name, "the rule has no name of its own")
+			if about := clash(r.given != "", store.Claim(r.Name, r.plan.limits), r.plan.limits); about != "" {
+				find(SG109, r.Name, about)
 			}
 		}
 	}
@@ -37,7 +36,23 @@ func (l *Limiter) examineConfig(c Config) error {
 
 // A claimer is a store that several limiters can share.
 type claimer interface {
-	Claim(rule string, limits []Limit) (clash bool)
+	Claim(rule string, limits []Limit) (before []Limit)
+}
+
+// clash tells what is wrong with limits of a rule that another limiter noted
+// before, or nothing. Who names rules alike in one store means to share their
+// counts, which limits do that mean the same; rules without a name of their own
+// are more likely alike by accident.
+func clash(named bool, before, limits []Limit) string {
+	switch {
+	case before == nil:
+		return ""
+	case named && (len(before) != len(limits) || !slices.EqualFunc(before, limits, Limit.SameCounts)):
+		return "they erase each other's counts"
+	case !named && !slices.Equal(before, limits):
+		return "the rule has no name of its own"
+	}
+	return ""
 }
 
 // Claims note which limits are counted under the name of a rule in a store that
@@ -49,17 +64,17 @@ type Claims struct {
 	rules map[string][]Limit
 }
 
-// Claim notes the limits of a rule, and reports whether the rule was noted with
-// others before.
-func (c *Claims) Claim(rule string, limits []Limit) (clash bool) {
+// Claim notes the limits of a rule, and returns those that were noted before, nil
+// if there are none.
+func (c *Claims) Claim(rule string, limits []Limit) (before []Limit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rules == nil {
 		c.rules = map[string][]Limit{}
 	}
-	before, claimed := c.rules[rule]
+	before = c.rules[rule]
 	c.rules[rule] = limits
-	return claimed && !slices.Equal(before, limits)
+	return before
 }
 
 // servesRequest reports whether the caller's caller runs within the handler of a

@@ -13,13 +13,14 @@ type gauge struct {
 	slots  int64  // of a window, at least 1
 	window uint64 // nanoseconds
 	life   int64  // of a charge, see lifetime
+	cell   int64  // see cellOf
 
 	label, terms string // the name and the numbers as the list form of headers has them
 
 	index        int // in its plan
 	first, words int // the part of entry.words that is this limit's
 	log          int // the index in entry.extra.logs, of an exact limit
-	sketch       int // the index in shard.sketches
+	family       int // the index in shard.sketches, or -1
 }
 
 func newGauge(l Limit) gauge {
@@ -27,7 +28,7 @@ func newGauge(l Limit) gauge {
 		limit: l, kind: l.algorithm, quota: l.quota, burst: l.Burst(),
 		slots: int64(max(1, l.Slots())), window: uint64(l.window),
 	}
-	g.life = g.lifetime()
+	g.life, g.cell = g.lifetime(), cellOf(g.quota)
 	g.label, g.terms = string(appendQuoted(nil, l.name)), g.listTerms()
 	switch g.kind {
 	case Smooth, Strict:

@@ -105,9 +105,10 @@ func (l Limit) Smooth(n int) Limit { return l.counted(Smooth, int64(n)) }
 // costs under 2 %.
 func (l Limit) Strict(n int) Limit { return l.counted(Strict, int64(n)) }
 
-// Exact returns the limit counted by a log with the time of every unit, up to
-// 16 bytes for each unit of the quota and key: never more than the quota in any
-// window, and never a needless denial. Its quota is at most [MaxExactQuota].
+// Exact returns the limit counted by a log with the time of every unit, in a ring
+// that doubles, so that a key takes 16 to 32 bytes for each unit that is in its
+// window: never more than the quota in any window, and never a needless denial.
+// Its quota is at most [MaxExactQuota].
 func (l Limit) Exact() Limit { return l.counted(Exact, 0) }
 
 // Fixed returns the limit counted afresh from every multiple of the window

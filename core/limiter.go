@@ -196,9 +196,10 @@ func (l *Limiter) allow(ctx context.Context, d *Decision, cost int64, keys []str
 }
 
 // Wait waits until a request of cost 1 is admitted, and then counts it. It
-// returns the context's error when that is done, at once where its deadline is
-// before the earliest admission, and [ErrCostExceedsLimit] where no wait helps.
-// Those who wait for one key are not queued: each takes its chance.
+// returns the cause of the context's end when that is done, an error at once
+// where its deadline is before the earliest admission, and
+// [ErrCostExceedsLimit] where no wait helps. Those who wait for one key are not
+// queued: each takes its chance.
 func (l *Limiter) Wait(ctx context.Context, keys ...string) (Decision, error) {
 	for {
 		if ctx.Err() != nil {

@@ -16,9 +16,9 @@ const DefaultMaxKeys = 65_536
 // closing: old keys leave when new ones come.
 //
 // A key takes about 240 bytes under one limit of two counters, 8 more for every
-// further slot, and up to 16 for each unit of an exact quota. Time is read from
-// the monotonic clock, on the wall clock's base of when the store was first
-// used; [Config].Now replaces it.
+// further slot, and 16 to 32 for each unit in the window of an exact limit. Time
+// is read from the monotonic clock, on the wall clock's base of when the store
+// was first used; [Config].Now replaces it.
 type Memory struct {
 	// MaxKeys bounds how many subjects (keys, a rule each) are kept; zero
 	// means [DefaultMaxKeys]. When that many are, the least recently used
@@ -34,7 +34,6 @@ type Memory struct {
 
 	once  sync.Once
 	clock clock
-	now   func() time.Time
 
 	shards  []shard
 	seed    maphash.Seed    // chooses the shard
@@ -45,7 +44,7 @@ type Memory struct {
 	mu       sync.Mutex
 	numbers  map[string]uint64 // of the rules
 	latest   map[string]*plan  // of the rules
-	sketches map[sketchOf]int  // the index of each limit's
+	families map[family]int    // their index in shard.sketches
 	plans    planCache[*plan]
 
 	sketched  atomic.Int64 // bytes of all sketches, a generation
@@ -54,11 +53,18 @@ type Memory struct {
 	newcomers atomic.Uint64
 }
 
-// sketchOf is what a sketch is kept for: a limit of a rule, whatever its quota.
-type sketchOf struct {
-	rule  uint64
-	limit Limit
+// A family is limits whose sketches can speak for each other: those of a rule that
+// live and count alike, whatever their names and quotas. Where one rule has
+// several such limits, each has a place of its own.
+type family struct {
+	rule      uint64
+	algorithm Algorithm
+	life      int64
+	place     int
 }
+
+// mostFamilies bounds what limits that differ from request to request can take.
+const mostFamilies = 256
 
 // MemoryStats are the figures of a [Memory] since it was first used.
 type MemoryStats struct {
@@ -97,20 +103,20 @@ func (m *Memory) Check(limits []Limit) error {
 
 func (m *Memory) setUp() {
 	m.once.Do(func() {
-		m.clock = newClock(m.now)
+		m.clock = newClock(nil)
 		m.seed = maphash.MakeSeed()
 		m.long = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-		m.numbers, m.latest, m.sketches = map[string]uint64{}, map[string]*plan{}, map[sketchOf]int{}
+		m.numbers, m.latest, m.families = map[string]uint64{}, map[string]*plan{}, map[family]int{}
 		m.layShards()
 	})
 }
 
-// setClock replaces the clock, before the store is used.
+// setClock replaces the clock, before the store has counted anything.
 func (m *Memory) setClock(now func() time.Time) error {
-	if m.now != nil || m.shards != nil {
-		return fault("Config.Now: the Memory store has its clock already; give it to the first limiter that uses the store")
+	if m.Stats().Keys > 0 {
+		return fault("Config.Now: the Memory store has counted on another clock; give it to the first limiter that uses the store")
 	}
-	m.now = now
+	m.clock = newClock(now)
 	return nil
 }
 
@@ -120,9 +126,7 @@ func (m *Memory) plan(rule string, limits []Limit) *plan {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		p := newPlan(rule, m.number(rule), limits)
-		for i := range p.gauges {
-			p.gauges[i].sketch = m.sketchIndex(p.number, p.limits[i])
-		}
+		m.joinFamilies(p)
 		m.latest[rule] = p
 		return p, nil
 	})
@@ -130,7 +134,7 @@ func (m *Memory) plan(rule string, limits []Limit) *plan {
 }
 
 // Claim implements what the doctor asks of stores, see [Claims].
-func (m *Memory) Claim(rule string, limits []Limit) (clash bool) {
+func (m *Memory) Claim(rule string, limits []Limit) (before []Limit) {
 	return m.claims.Claim(rule, limits)
 }
 
@@ -144,17 +148,25 @@ func (m *Memory) number(rule string) uint64 {
 	return n
 }
 
-func (m *Memory) sketchIndex(rule uint64, l Limit) int {
-	l.dryRun = false
-	if l.algorithm != Bucket { // whose units live as long as its quota says
-		l.quota = 0
+// joinFamilies finds the sketches of a plan's limits. Beyond the bound there are
+// none: such limits start afresh when their subject had to make room.
+func (m *Memory) joinFamilies(p *plan) {
+	places := map[family]int{}
+	for i := range p.gauges {
+		g := &p.gauges[i]
+		f := family{rule: p.number, algorithm: g.kind, life: g.life}
+		places[f]++
+		f.place = places[f]
+		index, known := m.families[f]
+		switch {
+		case !known && len(m.families) < mostFamilies:
+			index = len(m.families)
+			m.families[f] = index
+		case !known:
+			index = -1
+		}
+		g.family = index
 	}
-	i, ok := m.sketches[sketchOf{rule, l}]
-	if !ok {
-		i = len(m.sketches)
-		m.sketches[sketchOf{rule, l}] = i
-	}
-	return i
 }
 
 // Decide implements [Store]. It never fails: the context is not looked at,

@@ -56,3 +56,27 @@ func TestAFaultyFailureOfTheConfigIsToldOnce(t *testing.T) {
 		t.Errorf("New = %v, want one fault", err)
 	}
 }
+
+func TestTheDoctorFindsNamedRulesThatEraseEachOthersCounts(t *testing.T) {
+	for _, c := range []struct {
+		phrase string
+		second core.Limit
+		found  bool
+	}{
+		{"another window", core.PerHour(3), true},
+		{"another quota, as of a limiter that replaces the first", core.PerMinute(5), false},
+	} {
+		store := &core.Memory{}
+		config := func(l core.Limit) core.Config {
+			return core.Config{
+				Rules:  []core.Rule{{Name: "api", Key: byNobody, Limits: []core.Limit{l}}},
+				Store:  store,
+				Doctor: core.Doctor{Strict: true},
+			}
+		}
+		core.MustNew(config(core.PerMinute(3)))
+		if _, err := core.New(config(c.second)); errors.Is(err, core.ErrDoctor) != c.found {
+			t.Errorf("%s: %v, found should be %t", c.phrase, err, c.found)
+		}
+	}
+}

@@ -14,9 +14,9 @@ type shard struct {
 	mu      sync.Mutex
 	entries *simplelru.LRU[string, *entry]
 	serial  uint64
-	// sketches of the limits that subjects were forgotten under; nil until the
-	// first time.
-	sketches []*sketch
+	// sketches of the limits that subjects were forgotten under, by family and,
+	// within it, one for each size of cell; nil until the first time.
+	sketches [][]*sketch
 	_        [16]byte // keeps the locks of two shards out of one cache line
 }
 
@@ -130,19 +130,23 @@ func (s *shard) forget(m *Memory, subject string, victim *entry, at int64) (aliv
 	return alive
 }
 
-// sketch returns the sketch of a limit, making it if need be, or nil where they
-// are switched off.
+// sketch returns the sketch of a limit, making it if need be, or nil where there
+// is to be none.
 func (s *shard) sketch(m *Memory, g *gauge) *sketch {
-	if g.sketch >= len(s.sketches) {
-		if m.SketchBytes < 0 {
-			return nil
+	if g.family < 0 || m.SketchBytes < 0 {
+		return nil
+	}
+	for len(s.sketches) <= g.family {
+		s.sketches = append(s.sketches, nil)
+	}
+	for _, sketch := range s.sketches[g.family] {
+		if sketch.cell == g.cell {
+			return sketch
 		}
-		s.sketches = append(s.sketches, make([]*sketch, g.sketch+1-len(s.sketches))...)
 	}
-	if s.sketches[g.sketch] == nil {
-		s.sketches[g.sketch] = newSketch(g, m.sketchSize())
-	}
-	return s.sketches[g.sketch]
+	made := newSketch(g, m.sketchSize())
+	s.sketches[g.family] = append(s.sketches[g.family], made)
+	return made
 }
 
 // sketchSize takes from the budget what falls to a limit in a shard, or little
@@ -153,7 +157,7 @@ func (m *Memory) sketchSize() int {
 		budget = min(mostSketchBytes, sketchBytesPerKey*m.capacity())
 	}
 	m.mu.Lock()
-	size := budget / len(m.shards) / len(m.sketches)
+	size := budget / len(m.shards) / len(m.families)
 	m.mu.Unlock()
 	if m.sketched.Add(int64(size)) > int64(budget) {
 		size = leastSketch
@@ -172,10 +176,7 @@ func (s *shard) recall(m *Memory, p *plan, key string, at int64) *entry {
 	var e *entry
 	for i := range p.gauges {
 		g := &p.gauges[i]
-		if g.sketch >= len(s.sketches) || s.sketches[g.sketch] == nil {
-			continue
-		}
-		units := s.sketches[g.sketch].recall(hash, at)
+		units := s.remembered(g, hash, at)
 		if units.at(g, at) == 0 {
 			continue
 		}
@@ -200,6 +201,20 @@ func (s *shard) reserve(m *Memory) bool {
 	return false
 }
 
+// remembered adds up what the sketches of a limit's family say of a subject.
+func (s *shard) remembered(g *gauge, hash uint64, at int64) (sum inherited) {
+	if g.family < 0 || g.family >= len(s.sketches) {
+		return inherited{}
+	}
+	for _, sketch := range s.sketches[g.family] {
+		units := sketch.recall(hash, at)
+		sum.current += units.current
+		sum.previous += units.previous
+		sum.number = units.number
+	}
+	return sum
+}
+
 // reset forgets what is counted for a subject. Where sketches may speak of it, an
 // untouched entry stays in its place, which does not ask them.
 func (s *shard) reset(m *Memory, p *plan, key string) {
@@ -210,6 +225,8 @@ func (s *shard) reset(m *Memory, p *plan, key string) {
 		m.pool.Add(1)
 	}
 	if s.recall(m, p, key, now) != nil {
-		s.insert(m, p, key, nil, now)
+		if _, forgot := s.insert(m, p, key, nil, now); forgot {
+			m.evictions.Add(1)
+		}
 	}
 }

@@ -1,8 +1,11 @@
 package core
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
-// A sketch remembers, for one limit in one shard, what was charged to subjects
+// A sketch remembers, for limits that live and count alike in one shard, what was charged to subjects
 // that had to be forgotten while it still mattered. It holds units, not keys:
 // what it says of a subject is never less than what was folded in for it, and
 // with little chance more.
@@ -32,27 +35,43 @@ const (
 	fullByte   = math.MaxUint8
 )
 
-// newSketch returns a sketch of at most size bytes a generation for a limit.
+// newSketch returns a sketch of about size bytes a generation for a limit.
 func newSketch(g *gauge, size int) *sketch {
 	half := max(8, size/2/8*8)
 	generation := func() layers {
 		return layers{bits: make([]uint64, half/8), bytes: make([]uint8, half)}
 	}
 	return &sketch{
-		length: g.life, one: g.kind == Fixed, cell: max(1, (g.quota+fullByte-1)/fullByte),
+		length: g.life, one: g.kind == Fixed, cell: g.cell,
 		number: math.MinInt64, current: generation(), previous: generation(),
 	}
 }
 
-// lifetime returns how long a charge can matter, in nanoseconds.
+// cellOf returns the units that one count of a byte stands for, so that a full
+// byte stands for the quota or more: a power of two, so that limits of the most
+// different quotas need few sketches.
+func cellOf(quota int64) int64 {
+	return int64(powerOfTwo(uint64(max(1, quota+fullByte-1)) / fullByte))
+}
+
+// lifetime returns how long a charge can matter, in nanoseconds. For a bucket it
+// is a power of two, for the same reason.
 func (g *gauge) lifetime() int64 {
 	switch {
 	case g.kind == Smooth || g.kind == Strict:
 		return int64(g.window + (g.window+uint64(g.slots)-1)/uint64(g.slots))
 	case g.kind == Bucket && g.quota > 0:
-		return int64(mul128(uint64(g.burst), g.window).ceil(uint64(g.quota)))
+		return int64(powerOfTwo(mul128(uint64(g.burst), g.window).ceil(uint64(g.quota))))
 	}
 	return int64(g.window)
+}
+
+// powerOfTwo returns the smallest one that is at least n.
+func powerOfTwo(n uint64) uint64 {
+	if n <= 1 {
+		return 1
+	}
+	return 1 << bits.Len64(n-1)
 }
 
 // generation returns the number of the generation of an instant.
@@ -178,7 +197,12 @@ func (i *inherited) at(g *gauge, at int64) int64 {
 }
 
 // end returns when the generation is over, or the n-th from it on.
-func (i *inherited) end(g *gauge, n int64) int64 { return (i.number + n) * g.life }
+func (i *inherited) end(g *gauge, n int64) int64 {
+	if end := i.number + n; end <= 0 || g.life <= math.MaxInt64/end {
+		return end * g.life
+	}
+	return math.MaxInt64
+}
 
 // wait returns the nanoseconds until cost units fit beside those that are
 // inherited: the limit's own wait for both together, if that is over while as

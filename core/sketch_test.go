@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -245,3 +246,77 @@ type pathRequest struct {
 
 func (pathRequest) Context() context.Context { return context.Background() }
 func (r pathRequest) Path() string           { return r.path }
+
+// Plans of one rule have quotas that differ by far, and whoever had to make room
+// comes back with what it had left, whichever plan was forgotten first.
+func TestPlansOfDifferentQuotasDoNotBlurEachOther(t *testing.T) {
+	for _, first := range []string{"free", "pro"} {
+		now := time.Unix(1_800_000_000, 0)
+		limiter := core.MustNew(core.Config{
+			Rules: []core.Rule{{
+				Key: func(r core.Request) (string, error) { return r.Path(), nil },
+				LimitsFor: func(r core.Request) ([]core.Limit, error) {
+					if r.Path() == "free" {
+						return []core.Limit{core.PerHour(10)}, nil
+					}
+					return []core.Limit{core.PerHour(100_000)}, nil
+				},
+				Cost: func(r core.Request) (int64, error) {
+					if r.Path() == "pro" {
+						return 1_000, nil
+					}
+					return 2, nil
+				},
+			}},
+			Store: &core.Memory{MaxKeys: 1},
+			Now:   func() time.Time { return now },
+		})
+		check := func(key string) int64 {
+			d, err := limiter.Check(pathRequest{path: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d.States()[0].Remaining
+		}
+		check(first)
+		check("free")
+		check("pro")
+		check("other")
+		if got := check("free"); got < 4 {
+			t.Errorf("%s forgotten first: a free customer that spent 2 or 4 of 10 and 2 now has %d left", first, got)
+		}
+		if got := check("pro"); got < 96_000 {
+			t.Errorf("%s forgotten first: a pro customer that spent at most 2,000 of 100,000 and 1,000 now has %d left", first, got)
+		}
+	}
+}
+
+func TestLimitsThatDifferByRequestTakeNoMemoryWithoutEnd(t *testing.T) {
+	const many = 3_000
+	limiter := core.MustNew(core.Config{
+		Rules: []core.Rule{{
+			Key: func(r core.Request) (string, error) { return r.Path(), nil },
+			LimitsFor: func(r core.Request) ([]core.Limit, error) {
+				return []core.Limit{core.PerMinute(10).Named("tenant-" + r.Path())}, nil
+			},
+		}},
+		Store: &core.Memory{MaxKeys: 10},
+	})
+	round := func(prefix string) uint64 {
+		for i := range many {
+			if _, err := limiter.Check(pathRequest{path: fmt.Sprint(prefix, i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	round("a") // fills the cache of plans
+	round("b")
+	before := round("c")
+	if after := round("d"); after > before+before/4 {
+		t.Errorf("the heap grew from %d to %d bytes with %d more names of limits", before, after, many)
+	}
+}

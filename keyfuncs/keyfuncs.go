@@ -27,7 +27,8 @@ func Path(r core.Request) (string, error) {
 
 // Route keys by the pattern of the matched route, such as /users/{id}. It finds
 // no key where the route is not known yet: in net/http around a whole mux, and
-// in Fiber's Use. Wrap the routes one by one there.
+// in Fiber's Use. Wrap the routes one by one there. In a group of chi it is the
+// group's own pattern, /g/*, for all its routes.
 func Route(r core.Request) (string, error) { return present(r.Route()) }
 
 // Host keys by the host that the request was sent to, in lower case and without

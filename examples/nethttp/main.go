@@ -15,9 +15,9 @@ import (
 )
 
 func main() {
-	fmt.Println("Serving on 127.0.0.1:8080. Try:")
-	fmt.Println("  curl -i -H 'X-API-Key: demo' 127.0.0.1:8080/search")
-	server := &http.Server{Addr: "127.0.0.1:8080", Handler: newHandler(), ReadHeaderTimeout: 5 * time.Second}
+	fmt.Println("Serving on 127.0.0.1:8086. Try:")
+	fmt.Println("  curl -i -H 'X-API-Key: demo' 127.0.0.1:8086/search")
+	server := &http.Server{Addr: "127.0.0.1:8086", Handler: newHandler(), ReadHeaderTimeout: 5 * time.Second}
 	log.Fatal(server.ListenAndServe())
 }
 

@@ -39,9 +39,9 @@ type Config struct {
 	// ObeysDeadlines says that the client returns once the deadline of its
 	// context has passed, even while the server hangs. It is then called
 	// directly, which takes about half the time of handing each call over to
-	// a goroutine, and held to it: the first call that overruns by another
-	// Timeout ends that. A client of go-redis with ContextTimeoutEnabled is
-	// known without it; rueidis obeys too.
+	// a goroutine, and held to it: a call that overruns by another Timeout
+	// ends that for a minute. A client of go-redis with ContextTimeoutEnabled
+	// is known without it; rueidis obeys too.
 	ObeysDeadlines bool
 	// DenyKeys is how many refused keys are remembered, so that refusing them
 	// again needs no call; zero means [DefaultDenyKeys], below zero none.

@@ -27,8 +27,8 @@ const (
 //
 // Only a goroutine of its own can be left behind in a client that hangs, but to
 // hand every call over to one costs about as much time as Redis takes. A client
-// that says that it obeys deadlines is therefore called directly, until it is
-// seen not to.
+// that says that it obeys deadlines is therefore called directly, unless it was
+// lately seen not to.
 type guard struct {
 	evaluate evaluate
 	prefix   string
@@ -105,8 +105,12 @@ func (g *guard) do(ctx context.Context, deadline time.Time, most int64, c call) 
 	return g.aside(ctx, own, cancel, c)
 }
 
+// distrusted is for how long a client is not trusted that has broken its word. It
+// may have been the machine that was busy.
+const distrusted = time.Minute
+
 // directly makes a call on the request's goroutine. Where the client holds it
-// for twice its time, it is not trusted again.
+// for twice its time, it is not trusted for a while.
 func (g *guard) directly(ctx context.Context, c call) (any, error) {
 	timer := time.AfterFunc(2*g.timeout, g.distrust)
 	defer timer.Stop()
@@ -114,7 +118,10 @@ func (g *guard) directly(ctx context.Context, c call) (any, error) {
 	return o.value, o.err
 }
 
-func (g *guard) distrust() { g.trusted.Store(false) }
+func (g *guard) distrust() {
+	g.trusted.Store(false)
+	time.AfterFunc(distrusted, func() { g.trusted.Store(true) })
+}
 
 type outcome struct {
 	value any

@@ -342,7 +342,7 @@ func TestDirectCallsUseNoGoroutine(t *testing.T) {
 	}
 }
 
-func TestClientThatBreaksItsWordIsNotTrustedAgain(t *testing.T) {
+func TestClientThatBreaksItsWordIsNotTrustedForAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &fakeServer{hook: func(context.Context, fakeCall) error {
 			time.Sleep(5 * time.Second)
@@ -356,7 +356,10 @@ func TestClientThatBreaksItsWordIsNotTrustedAgain(t *testing.T) {
 			t.Errorf("held for %v after the client broke its word, want %v", h.took, DefaultTimeout)
 		}
 		wait.Wait()
-		time.Sleep(5 * time.Second) // until the client has returned
+		time.Sleep(distrusted)
+		if h := decideTimed(context.Background(), s, "key"); h.took != 5*time.Second {
+			t.Errorf("held for %v a minute later, want to see the client called directly", h.took)
+		}
 	})
 }
 

@@ -19,6 +19,9 @@ func TestRedisKeepsTheContractOfStores(t *testing.T) {
 		contract(t, false, func(c redisstore.Config) core.Store { return redisstore.New(client, c) })
 	})
 	t.Run("with no refusals remembered", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("a short run tries the usual configuration")
+		}
 		contract(t, false, func(c redisstore.Config) core.Store {
 			c.DenyKeys = -1
 			return redisstore.New(client, c)

@@ -45,7 +45,7 @@ end
 
 -- buckets returns the functions of buckets, which most calls do not need. A
 -- bucket owes d µs and r/quota µs; under a quota of 0, d units and r/w units.
-local function buckets(muldiv, now)
+local function buckets(muldiv, now, slack)
   local b, floor, pack = {}, math.floor, struct.pack
   local LONGEST = 3156192000000000 -- to fill a bucket: core.MaxRefill
 
@@ -111,12 +111,15 @@ local function buckets(muldiv, now)
   -- outlive keeps a record that was charged at another pace for as long as the
   -- limit says to wait.
   function b.outlive(key, l)
-    local ms = floor((l.at + l.owed - now) / 1000) + 2
+    local ms = floor((l.at + l.owed - now) / 1000) + 2 + slack
     if ms > redis.call('PTTL', key) then redis.call('PEXPIRE', key, ms) end
   end
   return b
 end
 local bucket
+
+-- Records are kept for longer, in ms, where the time is not the server's.
+local slack = ARGV[#KEYS + 2] and 3600000 or 0
 
 -- First look at everything. Nothing is written yet, so that an error on the way
 -- leaves nothing half done. The keys are chained, each with its limits.
@@ -157,7 +160,7 @@ for k = 1, #KEYS do
 
     local l, room
     if n == 0 then
-      bucket = bucket or buckets(muldiv, now)
+      bucket = bucket or buckets(muldiv, now, slack)
       l = {print, flags >= 2, false, quota, span, w, n, span, 0, 0, 0, 0, 0, 0, '', 0, false, 0}
       room = bucket.view(l, a, found, x, y)
       if l.changed then a.fresh = true end
@@ -228,7 +231,8 @@ while a do
         if all or not l.dry then bucket.charge(l, cost) end
         local counts
         bytes, counts = bucket.encode(l)
-        if counts > ttl * 1000 then ttl = floor(counts / 1000) + 1 end
+        counts = floor(counts / 1000) + 1 + slack
+        if counts > ttl + 0 then ttl = counts end
       else
         if not (all or not l.dry) then
           -- It stays as it is.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,15 @@ type Cluster struct {
 // StartCluster starts a cluster that ends with the test.
 func StartCluster(t testing.TB, replicas int) *Cluster {
 	t.Helper()
+	// A busy machine must not look like a node that is gone, but where one is to
+	// be replaced, nobody wants to wait.
+	timeout := 15 * time.Second
+	if replicas > 0 {
+		timeout = 500 * time.Millisecond
+	}
 	c := &Cluster{t: t}
 	for i := range masters + replicas {
-		node := Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "500",
+		node := Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", strconv.FormatInt(timeout.Milliseconds(), 10),
 			"--cluster-require-full-coverage", "no", "--repl-diskless-sync-delay", "0")
 		if i < masters {
 			c.Masters = append(c.Masters, node)

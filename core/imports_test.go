@@ -36,7 +36,7 @@ func imports(t *testing.T, format string, flags ...string) []string {
 	command := exec.Command("go", append(append([]string{"list", "-deps", "-f", format}, flags...), ".")...)
 	out, err := command.Output()
 	if err != nil {
-		t.Skipf("%v: %v", command, err)
+		t.Fatalf("%v: %v", command, err)
 	}
 	return strings.Fields(string(out))
 }

@@ -320,3 +320,34 @@ func TestLimitsThatDifferByRequestTakeNoMemoryWithoutEnd(t *testing.T) {
 		t.Errorf("the heap grew from %d to %d bytes with %d more names of limits", before, after, many)
 	}
 }
+
+func TestPeekKeepsNobodyInAFullMemory(t *testing.T) {
+	limiter := core.MustNew(core.Config{
+		Rules: []core.Rule{{Name: "r", Key: noKey, Limits: []core.Limit{core.PerHour(5)}}},
+		Store: &core.Memory{MaxKeys: 2, SketchBytes: -1},
+	})
+	allow := func(key string) {
+		t.Helper()
+		if _, err := limiter.Allow(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remaining := func(key string) int64 {
+		t.Helper()
+		states, err := limiter.Peek(t.Context(), "r", key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return states[0].Remaining
+	}
+	allow("old")
+	allow("new")
+	remaining("old") // is no use of the key
+	allow("newest")
+	if got := remaining("old"); got != 5 {
+		t.Errorf("the key that was only looked at has %d left, want 5: it was the one to make room", got)
+	}
+	if got := remaining("new"); got != 4 {
+		t.Errorf("the key that was used later has %d left, want 4", got)
+	}
+}

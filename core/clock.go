@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // A clock reads nanoseconds since the Unix epoch. In process it is monotonic on
 // a wall-clock base that is fixed when it is made, so that a step of the wall
@@ -46,6 +49,21 @@ func (c *clock) read() int64 {
 		return instant(c.now())
 	}
 	return c.unix + int64(time.Since(c.base))
+}
+
+// readUnder is read while a lock is held, which it gives back if a replaced
+// clock panics.
+func (c *clock) readUnder(lock *sync.Mutex) int64 {
+	if c.now == nil {
+		return c.read()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			lock.Unlock()
+			panic(p)
+		}
+	}()
+	return c.read()
 }
 
 // toDuration adds what the key's time is ahead of the clock to a wait.

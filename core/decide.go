@@ -14,6 +14,7 @@ type ask struct {
 // held is what a decision holds of an ask while the locks are taken. It has no
 // pointer to the ask or its states, which can then stay on the stack.
 type held struct {
+	subject
 	shard  int
 	states int // index of the first of its states
 	entry  *entry
@@ -37,20 +38,20 @@ func (h *held) moment(i int, g *gauge) moment {
 // decide decides on all asks as one step: under the locks of all their shards,
 // on one reading of the clock, all limits are assessed, and charged only if no
 // limit denies.
-func (m *Memory) decide(asks []ask, states []State) (now int64, p pressure) {
+func (m *Memory) decide(asks []ask, states []State) (now int64, admitted bool, p pressure) {
 	if len(asks) == 1 {
 		return m.decideOne(&asks[0], states)
 	}
 	var few [4]held
 	hold, first := few[:0], 0
 	for i := range asks {
-		hold = append(hold, held{shard: m.shardIndex(asks[i].plan, asks[i].key), states: first})
+		hold = append(hold, m.hold(&asks[i]))
+		hold[i].states = first
 		first += len(asks[i].plan.gauges)
 	}
 	m.lock(hold)
 	defer m.unlock(hold) // also if a replaced clock panics
-	now = m.clock.read()
-	admitted := true
+	now, admitted = m.clock.read(), true
 	for i := range asks {
 		hold[i].take(m, &asks[i], now)
 		admitted = hold[i].assess(&asks[i], now, states) && admitted
@@ -62,26 +63,37 @@ func (m *Memory) decide(asks []ask, states []State) (now int64, p pressure) {
 		hold[i].settle(&asks[i], now, states)
 	}
 	m.feel(p)
-	return now, p
+	return now, admitted, p
 }
 
 // decideOne is decide for the usual case of one rule.
-func (m *Memory) decideOne(a *ask, states []State) (now int64, p pressure) {
-	h := held{shard: m.shardIndex(a.plan, a.key)}
-	s := &m.shards[h.shard]
+func (m *Memory) decideOne(a *ask, states []State) (now int64, admitted bool, p pressure) {
+	of := m.subject(a.plan, a.key)
+	s := m.shard(&of)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	now = m.clock.read()
-	h.take(m, a, now)
-	if h.admitLone(a, now, states) {
-		return now, pressure{}
+	now = m.clock.readUnder(&s.mu)
+	e := s.entries.find(&of)
+	if e != nil && e.plainly(a.plan) {
+		s.entries.use(e)
+		admitted = e.decidePlainly(a, now, states)
+		s.mu.Unlock()
+		return now, admitted, p
 	}
-	if h.assess(a, now, states) {
+	h := held{subject: of, shard: m.shardIndex(&of)}
+	h.take(m, a, now)
+	if admitted = h.assess(a, now, states); admitted {
 		h.admit(m, a, &p)
 	}
 	h.settle(a, now, states)
+	s.mu.Unlock()
 	m.feel(p)
-	return now, p
+	return now, admitted, p
+}
+
+// hold returns what a decision holds of an ask before any lock is taken.
+func (m *Memory) hold(a *ask) held {
+	s := m.subject(a.plan, a.key)
+	return held{subject: s, shard: m.shardIndex(&s)}
 }
 
 // pressure is what a decision had to do for want of room.
@@ -127,11 +139,12 @@ func (m *Memory) unlock(hold []held) {
 // charged under other limits it takes a copy under these.
 func (h *held) take(m *Memory, a *ask, now int64) {
 	s := &m.shards[h.shard]
-	h.entry, h.at = s.find(m, a.plan, a.key), now
+	h.entry, h.at = s.entries.find(&h.subject), now
 	if h.entry == nil {
-		h.entry = s.recall(m, a.plan, a.key, now)
+		h.entry = s.recall(a.plan, &h.subject, now)
 		return
 	}
+	s.entries.use(h.entry)
 	h.resident = true
 	h.at = max(now, h.entry.last)
 	if h.entry.plan != a.plan {
@@ -184,13 +197,12 @@ func (h *held) admit(m *Memory, a *ask, p *pressure) {
 			p.charged++
 		}
 		var forgot bool
-		if h.entry, forgot = s.insert(m, a.plan, a.key, h.entry, h.at); forgot {
+		if h.entry, forgot = s.insert(m, a.plan, &h.subject, h.entry, h.at); forgot {
 			p.evicted++
 		}
 	case h.moving != nil:
-		s.serial++
 		h.entry = h.moving
-		a.plan.adopt(h.entry, h.at, s.serial)
+		a.plan.adopt(h.entry, h.at, s.entries.turn())
 	}
 	h.entry.last = h.at
 	a.receipt = Receipt{At: h.at, Serial: h.entry.serial, Dry: h.dry}
@@ -219,18 +231,19 @@ func (h *held) settle(a *ask, now int64, states []State) {
 
 // peek fills the states of an ask as they stand.
 func (m *Memory) peek(a *ask, states []State) (now int64) {
-	s := m.shard(a.plan, a.key)
+	h := m.hold(a)
+	s := &m.shards[h.shard]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now = m.clock.read()
-	h := held{at: now, entry: s.see(m, a.plan, a.key)}
+	h.at, h.entry = now, s.entries.find(&h.subject)
 	if h.entry != nil {
 		h.at = max(now, h.entry.last)
 		if h.entry.plan != a.plan {
 			h.entry = h.entry.under(a.plan, h.at)
 		}
 	} else {
-		h.entry = s.recall(m, a.plan, a.key, now)
+		h.entry = s.recall(a.plan, &h.subject, now)
 	}
 	h.assess(a, now, states)
 	h.settle(a, now, states)
@@ -245,14 +258,15 @@ func (m *Memory) refund(asks []ask) {
 		if a.receipt.Serial == 0 {
 			continue
 		}
-		m.shard(a.plan, a.key).refund(m, a)
+		of := m.subject(a.plan, a.key)
+		m.shard(&of).refund(m, &of, a)
 	}
 }
 
-func (s *shard) refund(m *Memory, a *ask) {
+func (s *shard) refund(m *Memory, of *subject, a *ask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.see(m, a.plan, a.key); e != nil && e.serial == a.receipt.Serial {
+	if e := s.entries.find(of); e != nil && e.serial == a.receipt.Serial {
 		e.refund(a.plan, max(m.clock.read(), e.last), a.receipt, a.cost)
 	}
 }

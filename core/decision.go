@@ -110,6 +110,17 @@ func (d *Decision) add(p *plan, key string, cost int64) {
 
 // decide has the store decide, and draws the conclusion.
 func (l *Limiter) decide(ctx context.Context, d *Decision) error {
+	if l.store != nil || l.observer != nil || d.asked != 1 {
+		return l.decideAll(ctx, d)
+	}
+	d.now, d.Allowed, _ = l.memory.decideOne(&d.asks()[0], d.states()) // the usual case, without a detour
+	if !d.Allowed {
+		d.conclude()
+	}
+	return nil
+}
+
+func (l *Limiter) decideAll(ctx context.Context, d *Decision) error {
 	var start time.Time
 	if l.observer != nil {
 		start = time.Now()
@@ -117,51 +128,56 @@ func (l *Limiter) decide(ctx context.Context, d *Decision) error {
 	var p pressure
 	switch {
 	case d.asked == 0:
+		d.Allowed = true
 	case l.store == nil:
-		d.now, p = l.memory.decide(d.asks(), d.states())
+		d.now, d.Allowed, p = l.memory.decide(d.asks(), d.states())
 	default:
 		if err := l.decideInStore(ctx, d); err != nil {
 			return l.refused(ctx, err)
 		}
+		d.Allowed = !d.denied()
 	}
-	d.conclude()
+	if !d.Allowed {
+		d.conclude()
+	}
 	if l.observer != nil {
 		l.observe(ctx, *d, time.Since(start), p)
 	}
 	return nil
 }
 
-// conclude sums the states up: the wait of a denied request is the longest of
-// those limits that denied it.
-func (d *Decision) conclude() {
-	d.Allowed = true
+// denies yields the states of the limits that denied the request. They go by
+// value, so that a decision can stay on the stack.
+func (d *Decision) denies(yield func(State) bool) {
 	states := d.states()
-	if !anyDenied(states) {
-		return
-	}
 	for i := range d.asks() {
 		limits := d.asks()[i].plan.limits
 		for j := range limits {
-			if s := &states[j]; s.Denied && !limits[j].dryRun {
-				d.Allowed = false
-				d.Never = d.Never || s.Never
-				d.RetryAfter = max(d.RetryAfter, s.RetryAfter)
+			if s := states[j]; s.Denied && !limits[j].dryRun && !yield(s) {
+				return
 			}
 		}
 		states = states[len(limits):]
 	}
+}
+
+func (d *Decision) denied() bool {
+	for range d.denies {
+		return true
+	}
+	return false
+}
+
+// conclude sums up why the request was denied: its wait is the longest of those
+// of the limits that denied it.
+func (d *Decision) conclude() {
+	for s := range d.denies {
+		d.Never = d.Never || s.Never
+		d.RetryAfter = max(d.RetryAfter, s.RetryAfter)
+	}
 	if d.Never {
 		d.RetryAfter = 0
 	}
-}
-
-func anyDenied(states []State) bool {
-	for i := range states {
-		if states[i].Denied {
-			return true
-		}
-	}
-	return false
 }
 
 // Refund takes back what a decision charged, for requests that should not count

@@ -1,22 +1,53 @@
 package core
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unsafe"
+)
 
 // An entry holds the counters of one subject: of all limits of a rule for one
-// key, side by side, so that several limits cost one look-up.
+// key, side by side, so that several limits cost one look-up. What a request
+// under a limit of two counters and a key of up to 24 bytes reads is its first
+// 128 bytes, two lines of a cache; all of it is three.
 type entry struct {
-	plan   *plan
-	last   int64  // the instant of the last charge: the key's time never runs backwards
-	serial uint64 // tells the entry from an earlier one of the same subject
-	words  []int64
-	extra  *extra   // what few entries have, or nil
-	inline [3]int64 // words of a lone smooth(1), the usual case
+	subject
+	chain *entry // the next one in the table's chain
+	plan  *plan
+	last  int64  // the instant of the last charge: the key's time never runs backwards
+	extra *extra // what few entries have, or nil
+
+	text   [24]byte // of a key that fits
+	turn   uint64   // when it was put at the front in the order of use
+	serial uint64   // tells the entry from an earlier one of the same subject
+	inline [9]int64 // the words, if they are no more: three limits of two counters
+
+	older, newer *entry // in the order of use
+}
+
+// name gives an entry its subject. The key is copied here and only here.
+func (e *entry) name(s *subject) {
+	e.subject = *s
+	if len(s.key) > len(e.text) {
+		e.key = strings.Clone(s.key)
+		return
+	}
+	e.key = unsafe.String(&e.text[0], copy(e.text[:], s.key))
 }
 
 // extra is the part of an entry that few need.
 type extra struct {
+	words     []int64     // if they are more than lie in the entry
 	logs      []stampLog  // of exact limits
 	inherited []inherited // of all limits, or nil
+}
+
+// words returns the state of the limits of an entry.
+func (e *entry) words() []int64 {
+	if e.plan.words <= len(e.inline) {
+		return e.inline[:]
+	}
+	return e.extra.words
 }
 
 // inherited returns what a limit began with, or nil.

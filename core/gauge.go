@@ -130,7 +130,7 @@ func (g *gauge) kept(e *entry, at int64) int64 {
 }
 
 // of returns the limit's own words.
-func (g *gauge) of(e *entry) []int64 { return e.words[g.first : g.first+g.words] }
+func (g *gauge) of(e *entry) []int64 { return e.words()[g.first : g.first+g.words] }
 
 // stamps returns the limit's own log.
 func (g *gauge) stamps(e *entry) *stampLog { return &e.extra.logs[g.log] }

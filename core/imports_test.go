@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestImports: the core stands on the standard library, without net/http, and
-// on golang-lru; its tests on the standard library and this module.
+// TestImports: the core stands on the standard library alone, without net/http;
+// its tests on the standard library and this module.
 func TestImports(t *testing.T) {
-	const module, lru = "github.com/slidegate/slidegate/", "github.com/hashicorp/golang-lru/v2/"
+	const module = "github.com/slidegate/slidegate/"
 	packages := imports(t, "{{.ImportPath}}")
 	for _, forbidden := range []string{"net/http", "net"} {
 		if slices.Contains(packages, forbidden) {
@@ -18,12 +18,12 @@ func TestImports(t *testing.T) {
 		}
 	}
 	for _, p := range imports(t, "{{if not .Standard}}{{.ImportPath}}{{end}}") {
-		if p != module+"core" && !strings.HasPrefix(p, lru) {
+		if p != module+"core" {
 			t.Errorf("core depends on %s", p)
 		}
 	}
 	for _, p := range imports(t, "{{if not .Standard}}{{.ImportPath}}{{end}}", "-test") {
-		if p = strings.TrimPrefix(p, "["); !strings.HasPrefix(p, module) && !strings.HasPrefix(p, lru) {
+		if p = strings.TrimPrefix(p, "["); !strings.HasPrefix(p, module) {
 			t.Errorf("core's tests depend on %s", p)
 		}
 	}

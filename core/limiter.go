@@ -167,21 +167,17 @@ func (l *Limiter) AllowN(ctx context.Context, cost int64, keys ...string) (d Dec
 }
 
 func (l *Limiter) allow(ctx context.Context, d *Decision, cost int64, keys []string) error {
-	if len(keys) != len(l.rules) {
-		return misuse("%d keys for %d rules; give one key a rule", len(keys), len(l.rules))
+	if len(keys) != len(l.rules) || cost < 0 {
+		return l.cannotAsk(cost, keys)
 	}
-	if cost < 0 {
-		return costError(l.rules[0].Name, cost, nil)
-	}
-	for i := range l.rules {
+	for i, key := range keys {
 		rule := l.rules[i]
-		switch {
-		case keys[i] == "":
-			return &RuleError{Rule: rule.Name, Kind: ErrNoKey}
-		case len(rule.plan.gauges) == 0:
-			return misuse("the limits of rule %q depend on a request; set Limits beside LimitsFor", rule.Name)
-		case cost > 0:
-			d.add(rule.plan, keys[i], cost)
+		if key == "" || len(rule.plan.gauges) == 0 {
+			*d = Decision{}
+			return rule.cannotCount(key)
+		}
+		if cost > 0 {
+			d.add(rule.plan, key, cost)
 		}
 	}
 	d.limiter = l
@@ -193,6 +189,20 @@ func (l *Limiter) allow(ctx context.Context, d *Decision, cost int64, keys []str
 		return ErrCostExceedsLimit
 	}
 	return nil
+}
+
+func (l *Limiter) cannotAsk(cost int64, keys []string) error {
+	if len(keys) != len(l.rules) {
+		return misuse("%d keys for %d rules; give one key a rule", len(keys), len(l.rules))
+	}
+	return costError(l.rules[0].Name, cost, nil)
+}
+
+func (r *rule) cannotCount(key string) error {
+	if key == "" {
+		return &RuleError{Rule: r.Name, Kind: ErrNoKey}
+	}
+	return misuse("the limits of rule %q depend on a request; set Limits beside LimitsFor", r.Name)
 }
 
 // Wait waits until a request of cost 1 is admitted, and then counts it. It

@@ -15,14 +15,16 @@ const DefaultMaxKeys = 65_536
 // must not be copied after first use. It starts no goroutine and needs no
 // closing: old keys leave when new ones come.
 //
-// A key takes about 240 bytes under one limit of two counters, 8 more for every
-// further slot, and 16 to 32 for each unit in the window of an exact limit. Time
+// A key of up to 24 bytes takes about 210 bytes under up to three limits of two
+// counters, 8 more for every further slot, and 16 to 32 for each unit in the
+// window of an exact limit; a longer key takes up to 64 more. Time
 // is read from the monotonic clock, on the wall clock's base of when the store
 // was first used; [Config].Now replaces it.
 type Memory struct {
 	// MaxKeys bounds how many subjects (keys, a rule each) are kept; zero
-	// means [DefaultMaxKeys]. When that many are, the least recently used
-	// ones make room.
+	// means [DefaultMaxKeys]. When that many are, one of the least recently
+	// used ones makes room: none that was used since three quarters of the
+	// others were.
 	MaxKeys int
 	// SketchBytes bounds the memory of a generation of the sketches, of which
 	// there are two. They remember what was charged to subjects that had to
@@ -36,10 +38,10 @@ type Memory struct {
 	clock clock
 
 	shards  []shard
-	seed    maphash.Seed    // chooses the shard
-	long    [2]maphash.Seed // shorten long keys
-	private int             // entries that each shard may hold come what may
-	pool    atomic.Int64    // entries that any shard may take beyond that
+	seed    maphash.Seed
+	long    maphash.Seed // of the second hash of long keys
+	private int          // entries that each shard may hold come what may
+	pool    atomic.Int64 // entries that any shard may take beyond that
 
 	mu       sync.Mutex
 	numbers  map[string]uint64 // of the rules
@@ -86,7 +88,7 @@ func (m *Memory) Stats() MemoryStats {
 	for i := range m.shards {
 		s := &m.shards[i]
 		s.mu.Lock()
-		stats.Keys += s.entries.Len()
+		stats.Keys += s.entries.count
 		s.mu.Unlock()
 	}
 	return stats
@@ -104,8 +106,7 @@ func (m *Memory) Check(limits []Limit) error {
 func (m *Memory) setUp() {
 	m.once.Do(func() {
 		m.clock = newClock(nil)
-		m.seed = maphash.MakeSeed()
-		m.long = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+		m.seed, m.long = maphash.MakeSeed(), maphash.MakeSeed()
 		m.numbers, m.latest, m.families = map[string]uint64{}, map[string]*plan{}, map[family]int{}
 		m.layShards()
 	})
@@ -177,7 +178,7 @@ func (m *Memory) Decide(_ context.Context, asks []Ask) (time.Time, error) {
 	for i := range own {
 		own[i].receipt = Receipt{} // of an ask that is used again
 	}
-	now, _ := m.decide(own, states)
+	now, _, _ := m.decide(own, states)
 	for i := range asks {
 		n := copy(asks[i].States, states)
 		states = states[n:]
@@ -214,10 +215,11 @@ func (m *Memory) Reset(_ context.Context, rule, key string) error {
 	if p == nil {
 		return nil // nothing was ever counted under this rule
 	}
-	s := m.shard(p, key)
+	of := m.subject(p, key)
+	s := m.shard(&of)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reset(m, p, key)
+	s.reset(m, p, &of)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -14,13 +13,14 @@ type plan struct {
 	number uint64 // of the rule in its store
 	limits []Limit
 	gauges []gauge
-	lone   *gauge // the only limit, if it has two counters and denies
+	salt   uint64 // of the rule in hashes
+	plain  bool   // see plain.go
 	words  int
 	logs   int
 }
 
 func newPlan(rule string, number uint64, limits []Limit) *plan {
-	p := &plan{rule: rule, number: number, limits: slices.Clone(limits)}
+	p := &plan{rule: rule, number: number, salt: number * 0x9e3779b97f4a7c15, limits: slices.Clone(limits)}
 	for i, l := range limits {
 		g := newGauge(l)
 		g.index, g.first = i, p.words
@@ -31,25 +31,18 @@ func newPlan(rule string, number uint64, limits []Limit) *plan {
 		}
 		p.gauges = append(p.gauges, g)
 	}
-	if len(p.gauges) == 1 {
-		if g := &p.gauges[0]; g.kind == Smooth && g.slots == 1 && !g.limit.dryRun {
-			p.lone = g
-		}
-	}
+	p.plain = p.words <= len(entry{}.inline) && !slices.ContainsFunc(limits, func(l Limit) bool { return !l.plain() })
 	return p
 }
 
 // lay gives the entry state for the plan's limits, all untouched.
 func (p *plan) lay(e *entry, at int64) {
-	e.plan, e.words, e.extra = p, nil, nil
-	if p.words <= len(e.inline) {
-		e.inline = [3]int64{}
-		e.words = e.inline[:p.words]
-	} else {
-		e.words = make([]int64, p.words)
-	}
-	if p.logs > 0 {
+	e.plan, e.inline, e.extra = p, [len(e.inline)]int64{}, nil
+	if p.words > len(e.inline) || p.logs > 0 {
 		e.extra = &extra{logs: make([]stampLog, p.logs)}
+	}
+	if p.words > len(e.inline) {
+		e.extra.words = make([]int64, p.words)
 	}
 	for i := range p.gauges {
 		g := &p.gauges[i]
@@ -62,7 +55,6 @@ func (p *plan) lay(e *entry, at int64) {
 // at another pace from now on, receipts from before are void.
 func (p *plan) adopt(e *entry, at int64, serial uint64) {
 	old := *e
-	old.words = slices.Clone(e.words) // they may lie in e.inline
 	p.lay(e, at)
 	void := false
 	for i := range p.gauges {
@@ -89,22 +81,6 @@ func (p *plan) adopt(e *entry, at int64, serial uint64) {
 		e.serial = serial
 	}
 }
-
-// appendSubject appends what an entry is stored under: the rule's number, and
-// the key or, where that is long, two seeded hashes of it. The lowest bit of
-// the number tells these apart.
-func (p *plan) appendSubject(b []byte, key string, seeds *[2]maphash.Seed) []byte {
-	if len(key) <= longestKey {
-		b = binary.AppendUvarint(b, p.number<<1)
-		return append(b, key...)
-	}
-	b = binary.AppendUvarint(b, p.number<<1|1)
-	b = binary.LittleEndian.AppendUint64(b, maphash.String(seeds[0], key))
-	return binary.LittleEndian.AppendUint64(b, maphash.String(seeds[1], key))
-}
-
-// longestKey is the length up to which a key is stored as it is.
-const longestKey = 64
 
 // planCache finds what was made from limits that a caller hands over again and
 // again: LimitsFor returns a plan a request, a store is given limits a call.

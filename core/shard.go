@@ -1,23 +1,18 @@
 package core
 
 import (
-	"hash/maphash"
 	"runtime"
 	"sync"
-	"unsafe"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // A shard is a part of the keys under a lock of its own.
 type shard struct {
 	mu      sync.Mutex
-	entries *simplelru.LRU[string, *entry]
-	serial  uint64
+	entries table
 	// sketches of the limits that subjects were forgotten under, by family and,
 	// within it, one for each size of cell; nil until the first time.
 	sketches [][]*sketch
-	_        [16]byte // keeps the locks of two shards out of one cache line
+	_        [40]byte // keeps the locks of two shards out of one cache line
 }
 
 const (
@@ -51,70 +46,39 @@ func (m *Memory) layShards() {
 	m.pool.Store(int64(capacity - n*m.private))
 	m.shards = make([]shard, n)
 	for i := range m.shards {
-		// The shard never evicts by itself; a positive size cannot fail.
-		m.shards[i].entries, _ = simplelru.NewLRU[string, *entry](capacity, nil)
+		m.shards[i].entries = newTable(capacity / n)
 	}
 }
 
 // shard returns the shard of a subject.
-func (m *Memory) shard(p *plan, key string) *shard {
-	return &m.shards[m.shardIndex(p, key)]
-}
+func (m *Memory) shard(s *subject) *shard { return &m.shards[m.shardIndex(s)] }
 
-func (m *Memory) shardIndex(p *plan, key string) int {
-	if len(m.shards) == 1 {
-		return 0
-	}
-	h := maphash.String(m.seed, key) + p.number*0x9e3779b97f4a7c15
-	return int((h ^ h>>32) & uint64(len(m.shards)-1))
-}
+// shardIndex takes bits of the hash that neither the table nor much of the
+// sketches goes by.
+func (m *Memory) shardIndex(s *subject) int { return int(s.hash >> 32 & uint64(len(m.shards)-1)) }
 
-// subjectSize holds a rule's number and a key that is stored as it is.
-const subjectSize = 10 + longestKey
-
-// find returns the entry of a subject, or nil, and makes it the most recently
-// used. The subject's text lies on the stack and is only lent to the map.
-func (s *shard) find(m *Memory, p *plan, key string) *entry {
-	var buf [subjectSize]byte
-	subject := p.appendSubject(buf[:0], key, &m.long)
-	e, _ := s.entries.Get(lend(subject))
-	return e
-}
-
-// see returns the entry of a subject, or nil, and touches nothing.
-func (s *shard) see(m *Memory, p *plan, key string) *entry {
-	var buf [subjectSize]byte
-	subject := p.appendSubject(buf[:0], key, &m.long)
-	e, _ := s.entries.Peek(lend(subject))
-	return e
-}
-
-// lend returns bytes as a string that is used only as long as they stand.
-func lend(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// insert keeps an entry for a subject, whose key is copied here and only here.
-// The entry is a new one, or the one that recall made. If there is no room, the
+// insert keeps an entry for a subject. The entry is a new one, or the one that recall made. If there is no room, the
 // least recently used entry leaves; forgot reports that its counts still
 // mattered.
-func (s *shard) insert(m *Memory, p *plan, key string, e *entry, at int64) (kept *entry, forgot bool) {
+func (s *shard) insert(m *Memory, p *plan, of *subject, e *entry, at int64) (kept *entry, forgot bool) {
 	if !s.reserve(m) {
-		subject, victim, _ := s.entries.RemoveOldest()
-		forgot = s.forget(m, subject, victim, at)
+		victim := s.entries.oldest()
+		s.entries.remove(victim)
+		forgot = s.forget(m, victim, at)
 	}
 	if e == nil {
 		e = &entry{last: at}
 		p.lay(e, at)
 	}
-	s.serial++
-	e.serial = s.serial
-	var buf [subjectSize]byte
-	s.entries.Add(string(p.appendSubject(buf[:0], key, &m.long)), e)
+	e.name(of)
+	s.entries.add(e)
+	e.serial = e.turn
 	return e, forgot
 }
 
 // forget folds what still matters of an entry into the sketches, and reports
 // whether anything does.
-func (s *shard) forget(m *Memory, subject string, victim *entry, at int64) (alive bool) {
+func (s *shard) forget(m *Memory, victim *entry, at int64) (alive bool) {
 	at = max(at, victim.last)
 	for i := range victim.plan.gauges {
 		g := &victim.plan.gauges[i]
@@ -124,7 +88,7 @@ func (s *shard) forget(m *Memory, subject string, victim *entry, at int64) (aliv
 		}
 		alive = true
 		if sketch := s.sketch(m, g); sketch != nil {
-			sketch.fold(maphash.String(m.long[0], subject), units, at)
+			sketch.fold(victim.hash, units, at)
 		}
 	}
 	return alive
@@ -167,16 +131,14 @@ func (m *Memory) sketchSize() int {
 
 // recall returns an entry for a subject without one that begins with what the
 // sketches say of it, or nil if that is nothing. Only insert keeps it.
-func (s *shard) recall(m *Memory, p *plan, key string, at int64) *entry {
+func (s *shard) recall(p *plan, of *subject, at int64) *entry {
 	if s.sketches == nil {
 		return nil
 	}
-	var buf [subjectSize]byte
-	hash := maphash.Bytes(m.long[0], p.appendSubject(buf[:0], key, &m.long))
 	var e *entry
 	for i := range p.gauges {
 		g := &p.gauges[i]
-		units := s.remembered(g, hash, at)
+		units := s.remembered(g, of.hash, at)
 		if units.at(g, at) == 0 {
 			continue
 		}
@@ -191,7 +153,7 @@ func (s *shard) recall(m *Memory, p *plan, key string, at int64) *entry {
 
 // reserve takes room for one more entry.
 func (s *shard) reserve(m *Memory) bool {
-	if s.entries.Len() < m.private {
+	if s.entries.count < m.private {
 		return true
 	}
 	if m.pool.Add(-1) >= 0 {
@@ -217,15 +179,16 @@ func (s *shard) remembered(g *gauge, hash uint64, at int64) (sum inherited) {
 
 // reset forgets what is counted for a subject. Where sketches may speak of it, an
 // untouched entry stays in its place, which does not ask them.
-func (s *shard) reset(m *Memory, p *plan, key string) {
+func (s *shard) reset(m *Memory, p *plan, of *subject) {
 	now := m.clock.read()
-	var buf [subjectSize]byte
-	subject := p.appendSubject(buf[:0], key, &m.long)
-	if s.entries.Remove(lend(subject)) && s.entries.Len() >= m.private {
-		m.pool.Add(1)
+	if e := s.entries.find(of); e != nil {
+		s.entries.remove(e)
+		if s.entries.count >= m.private {
+			m.pool.Add(1)
+		}
 	}
-	if s.recall(m, p, key, now) != nil {
-		if _, forgot := s.insert(m, p, key, nil, now); forgot {
+	if s.recall(p, of, now) != nil {
+		if _, forgot := s.insert(m, p, of, nil, now); forgot {
 			m.evictions.Add(1)
 		}
 	}

@@ -73,14 +73,20 @@ func (g *gauge) ahead(j, into, from uint64) int64 {
 // fits returns how far into a slot its oldest count weighs at most free, and
 // whether it does before the slot ends.
 func (g *gauge) fits(oldest, free int64) (into uint64, ok bool) {
-	if oldest <= free {
-		return 0, true
-	}
-	if free < 0 || g.kind == Strict {
+	if oldest > free && (free < 0 || g.kind == Strict) {
 		return 0, false
 	}
-	share, _ := mul128(uint64(free), g.window).div(uint64(oldest))
-	return g.window - share, true
+	return g.until(oldest, free), true
+}
+
+// until returns how far into its last slot a count that leaves evenly weighs at
+// most free, which is not below zero: until lacking/count of the slot have passed.
+func (g *gauge) until(count, free int64) uint64 {
+	lacking := count - free
+	if lacking <= 0 {
+		return 0
+	}
+	return mul128(uint64(lacking), g.window).ceil(uint64(count))
 }
 
 // slotsCharge adds cost to the slot of the moment and moves the others on.

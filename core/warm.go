@@ -84,7 +84,7 @@ func (l *Limiter) keepWarm(d *Decision) {
 // not.
 func (m *Memory) follow(a *ask, dry bool) {
 	var p pressure
-	h := held{shard: m.shardIndex(a.plan, a.key)}
+	h := m.hold(a)
 	s := &m.shards[h.shard]
 	s.mu.Lock()
 	h.take(m, a, m.clock.read())

@@ -8,5 +8,3 @@ require (
 	github.com/labstack/echo/v5 v5.4.6
 	github.com/slidegate/slidegate v0.1.0
 )
-
-require github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect

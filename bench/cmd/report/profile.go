@@ -19,10 +19,10 @@ type part struct {
 // parts of a decision; a function belongs to the first that it fits.
 var parts = []part{
 	{"reading the clock", []string{"runtime.nanotime", "time.Since", "time.runtimeNano", "time.now", "core.(*clock)"}},
-	{"hashing the key, for the shard and in the map", []string{"aeshash", "memhash", "strhash", "hash/maphash"}},
-	{"finding the entry and moving it to the front", []string{"runtime/maps", "runtime.mapaccess", "golang-lru", "memeqbody", "core.(*shard).find", "core.(*plan).appendSubject"}},
+	{"hashing the key", []string{"aeshash", "memhash", "strhash", "hash/maphash", "core.(*Memory).subject"}},
+	{"finding the entry", []string{"core.(*table)", "memeqbody", "runtime.memequal"}},
 	{"taking and giving back the lock", []string{"sync.(*Mutex)", "core.(*Memory).lock", "core.(*Memory).unlock"}},
-	{"arithmetic of the limit", []string{"core.(*gauge)", "core.momentAt", "core.uint128", "core.mul128"}},
+	{"arithmetic of the limit", []string{"core.(*gauge)", "core.(*entry).decidePlainly", "core.(*entry).plain", "core.momentAt", "core.uint128", "core.mul128"}},
 	{"all else in the core: the decision as a value, and charging all or nothing", []string{"slidegate/core."}},
 }
 

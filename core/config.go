@@ -51,7 +51,8 @@ func New(c Config) (*Limiter, error) {
 		return nil, err
 	}
 	l.prepare()
-	l.mark = newMark(l)
+	l.policies = l.policiesOf()
+	l.mark = l.newMark()
 	return l, nil
 }
 

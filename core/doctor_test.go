@@ -120,9 +120,11 @@ func maladies() []malady {
 			config: core.Config{Rules: by(keyfuncs.Global, perMinute)},
 			after: func(l *core.Limiter) {
 				h := core.HeaderMap{}
-				l.Again(h)
-				l.Again(h)
-				_, _ = l.Check(from("198.51.100.7:4711"))
+				for range 2 {
+					l.Again(h)
+					d, _ := l.Check(from("198.51.100.7:4711"))
+					d.SetHeaders(h)
+				}
 			},
 		},
 		{

@@ -68,10 +68,11 @@ type Header interface {
 // already are merged with where they are lists, and else kept where they are
 // tighter.
 func (d *Decision) SetHeaders(h Header) {
-	if d.limiter == nil {
+	if d.limiter == nil || d.setUsual(h) {
 		return
 	}
 	if d.counted() {
+		d.limiter.markInstead(h)
 		d.setBudget(h)
 	}
 	if d.Allowed {

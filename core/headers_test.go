@@ -320,13 +320,47 @@ func TestHeaderMapSetsAndGets(t *testing.T) {
 	}
 }
 
-func TestAgainMarksAResponseForOneLimiter(t *testing.T) {
-	a, b, h := newGate(t, core.PerSecond(1)), newGate(t, core.PerSecond(1)), core.HeaderMap{}
-	got := []bool{a.Again(h), a.Again(h), b.Again(h), b.Again(h), a.Again(core.HeaderMap{})}
-	if want := []bool{false, true, false, true, false}; !slices.Equal(got, want) {
-		t.Errorf("Again = %v, want %v", got, want)
+// TestAgainKnowsAResponse has three limiters meet one response in several
+// orders. Some set a policy that is theirs alone, some one that varies, and some
+// none.
+func TestAgainKnowsAResponse(t *testing.T) {
+	anyone := func(core.Request) (string, error) { return "anyone", nil }
+	always := core.By(anyone, core.PerSecond(1000))
+	sometimes := always
+	sometimes.When = func(core.Request) bool { return false }
+	for name, c := range map[string]core.Config{
+		"one rule":      {Rules: []core.Rule{always}},
+		"two rules":     {Rules: []core.Rule{always, always}},
+		"not all asked": {Rules: []core.Rule{sometimes, always}},
+		"limits vary":   {Rules: []core.Rule{{Key: anyone, LimitsFor: func(core.Request) ([]core.Limit, error) { return always.Limits, nil }}}},
+		"legacy":        {Rules: []core.Rule{always}, LegacyHeaders: true},
+		"draft 7":       {Rules: []core.Rule{always}, Headers: core.HeadersDraft7},
+		"no fields":     {Rules: []core.Rule{always}, Headers: core.HeadersNone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gates := []gate{newGateOf(t, c), newGateOf(t, c), newGateOf(t, core.Config{Rules: []core.Rule{always}})}
+			for _, order := range [][]int{{0, 0}, {0, 1, 0}, {0, 1, 1}, {0, 1, 2, 1, 0, 2}, {2, 0, 0}, {2, 0, 2}, {0, 2, 0}} {
+				h, met := core.HeaderMap{}, map[int]bool{}
+				for at, i := range order {
+					if got := gates[i].Again(h); got != met[i] {
+						t.Fatalf("order %v: at %d Again says %t", order, at, got)
+					}
+					if met[i] {
+						continue
+					}
+					met[i] = true
+					d, err := gates[i].Check(get())
+					if err != nil {
+						t.Fatal(err)
+					}
+					d.SetHeaders(h)
+				}
+				if fresh := (core.HeaderMap{}); gates[0].Again(fresh) {
+					t.Fatalf("order %v: the next response is met again", order)
+				}
+			}
+		})
 	}
-	wantLines(t, "marks are no fields", lines(h))
 }
 
 func TestDegradedHeadersAreOfTheLocalCount(t *testing.T) {

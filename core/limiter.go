@@ -22,7 +22,8 @@ type Limiter struct {
 	legacy   bool
 	varies   bool   // some rule has LimitsFor
 	warmth   warmth // of memory, while the store decides
-	mark     string // see Again
+	policies string // see policiesOf
+	mark     string // see markOf
 	doctor   *doctor
 }
 
@@ -39,7 +40,27 @@ type rule struct {
 // reason than a limit ([ProblemOf] has the words to answer with), the decision is
 // the zero Decision, and nothing was charged.
 func (l *Limiter) Check(r Request) (d Decision, err error) {
+	err = l.check(r, &d)
+	return
+}
+
+func (l *Limiter) check(r Request, d *Decision) error {
 	d.limiter = l
+	if l.skip != nil || l.doctor.left.Load() > 0 {
+		return l.checkClosely(r, d)
+	}
+	for _, rule := range l.rules {
+		if err := l.ask(rule, r, d); err != nil {
+			*d = Decision{}
+			return l.refused(r.Context(), err)
+		}
+	}
+	return l.decideOrClear(r.Context(), d)
+}
+
+// checkClosely is check for a request that may be skipped, or that the doctor is
+// to look at.
+func (l *Limiter) checkClosely(r Request, d *Decision) error {
 	var e *examined
 	if l.doctor.left.Load() > 0 {
 		e = l.examine(r)
@@ -48,61 +69,73 @@ func (l *Limiter) Check(r Request) (d Decision, err error) {
 	if l.skip != nil && l.skip(r) {
 		d.Allowed = true
 		e.postpone()
-		return d, nil
+		return nil
 	}
-	for i := range l.rules {
-		a, asked, err := l.ask(l.rules[i], r)
-		if err != nil {
-			return Decision{}, l.refused(r.Context(), cmp.Or(e.found(), err))
-		}
-		if asked {
-			d.add(a.plan, a.key, a.cost)
-		}
+	var err error
+	for i := 0; i < len(l.rules) && err == nil; i++ {
+		err = l.ask(l.rules[i], r, d)
 	}
-	if err := e.found(); err != nil {
-		return Decision{}, l.refused(r.Context(), err)
+	if err = cmp.Or(e.found(), err); err != nil {
+		*d = Decision{}
+		return l.refused(r.Context(), err)
 	}
-	if err := l.decide(r.Context(), &d); err != nil {
-		return Decision{}, err
+	if err := l.decideOrClear(r.Context(), d); err != nil {
+		return err
 	}
-	if err := e.decided(&d); err != nil {
-		return Decision{}, l.refused(r.Context(), err)
+	if err := e.decided(d); err != nil {
+		*d = Decision{}
+		return l.refused(r.Context(), err)
 	}
-	return d, nil
+	return nil
 }
 
-// ask asks the functions of a rule about a request. It reports false where the
-// rule is left out.
-func (l *Limiter) ask(rule *rule, r Request) (a ask, asked bool, err error) {
-	if rule.When != nil && !rule.When(r) {
-		return ask{}, false, nil
+func (l *Limiter) decideOrClear(ctx context.Context, d *Decision) error {
+	err := l.decide(ctx, d)
+	if err != nil {
+		*d = Decision{}
 	}
-	a.cost, a.plan = 1, rule.plan
+	return err
+}
+
+// ask asks the functions of a rule about a request, and adds what they say to
+// the decision, unless the rule is left out.
+func (l *Limiter) ask(rule *rule, r Request, d *Decision) (err error) {
+	plan, cost := rule.plan, int64(1)
+	if rule.When != nil && !rule.When(r) {
+		return nil
+	}
 	if rule.Cost != nil {
-		a.cost, err = rule.Cost(r)
-		if err != nil || a.cost < 0 {
-			return ask{}, false, costError(rule.Name, a.cost, err)
+		cost, err = rule.Cost(r)
+		if err != nil || cost < 0 {
+			return costError(rule.Name, cost, err)
 		}
 	}
 	if rule.LimitsFor != nil {
-		a.plan, err = l.planFor(rule, r)
+		plan, err = l.planFor(rule, r)
 		if err != nil {
-			return ask{}, false, &RuleError{Rule: rule.Name, Kind: ErrLimits, Err: err}
+			return &RuleError{Rule: rule.Name, Kind: ErrLimits, Err: err}
 		}
 	}
-	if a.cost == 0 || len(a.plan.gauges) == 0 {
-		return ask{}, false, nil
+	if cost == 0 || len(plan.gauges) == 0 {
+		return nil
 	}
-	a.key, err = rule.keyOf(r)
-	switch missing := err == nil && a.key == "" || errors.Is(err, ErrNoKey); {
-	case missing && rule.OnMissing == SkipRule:
-		return ask{}, false, nil
+	key, err := rule.keyOf(r)
+	if err != nil || key == "" {
+		return rule.missed(err)
+	}
+	d.add(plan, key, cost)
+	return nil
+}
+
+// missed says what becomes of a request for which a rule has no key.
+func (r *rule) missed(err error) error {
+	switch missing := err == nil || errors.Is(err, ErrNoKey); {
+	case missing && r.OnMissing == SkipRule:
+		return nil
 	case missing:
-		return ask{}, false, &RuleError{Rule: rule.Name, Kind: ErrNoKey, Err: err}
-	case err != nil:
-		return ask{}, false, &RuleError{Rule: rule.Name, Kind: ErrKey, Err: err}
+		return &RuleError{Rule: r.Name, Kind: ErrNoKey, Err: err}
 	}
-	return a, true, nil
+	return &RuleError{Rule: r.Name, Kind: ErrKey, Err: err}
 }
 
 func costError(rule string, cost int64, err error) error {
@@ -181,8 +214,7 @@ func (l *Limiter) allow(ctx context.Context, d *Decision, cost int64, keys []str
 		}
 	}
 	d.limiter = l
-	if err := l.decide(ctx, d); err != nil {
-		*d = Decision{}
+	if err := l.decideOrClear(ctx, d); err != nil {
 		return err
 	}
 	if d.Never {

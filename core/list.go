@@ -44,7 +44,8 @@ func (d *Decision) setList(h Header) {
 		i++
 	}
 	text := string(b)
-	setBoth(h, headerPolicy, text[:split], headerRateLimit, text[split:])
+	h.Set(headerPolicy, text[:split])
+	h.Set(headerRateLimit, text[split:])
 }
 
 func appendComma(b []byte, more bool) []byte {

@@ -1,6 +1,9 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // A HeaderMap is the header of a response as net/http keeps it; http.Header
 // converts to it.
@@ -17,31 +20,58 @@ func (h HeaderMap) Get(name string) string {
 // Set replaces all values of a name in its canonical spelling.
 func (h HeaderMap) Set(name, value string) { h[name] = []string{value} }
 
-// setBoth sets two fields with one allocation for both.
-func setBoth(h Header, name1, value1, name2, value2 string) {
-	m, ok := h.(HeaderMap)
-	if !ok {
-		h.Set(name1, value1)
-		h.Set(name2, value2)
-		return
-	}
-	values := []string{value1, value2}
-	m[name1], m[name2] = values[:1:1], values[1:]
-}
-
-// Again reports whether the limiter has seen this response before, and marks it
-// as seen: a limiter that is mounted twice on the way of a request counts it
-// once. The mark is an entry without values under a name that no field can
-// have; net/http sends neither, and an entry costs no allocation.
+// Again reports whether the limiter has met this response before: one that is
+// mounted twice on the way of a request counts it once. An adapter asks before
+// Check, and calls [Decision.SetHeaders] after it. The limiter knows its own
+// value of RateLimit-Policy by its place in memory; where that does not tell, it
+// leaves a mark.
 func (l *Limiter) Again(h HeaderMap) bool {
-	_, again := h[l.mark]
-	if again {
+	if len(h) > 0 && l.met(h) {
 		l.MountedTwice()
 		return true
 	}
-	h[l.mark] = nil
+	if l.policies == "" {
+		h[l.mark] = nil
+	}
 	return false
 }
 
-// newMark makes a name that no other limiter has.
-func newMark(l *Limiter) string { return fmt.Sprintf("\x00slidegate %p", l) }
+func (l *Limiter) met(h HeaderMap) bool {
+	if l.policies != "" && same(h.Get(headerPolicy), l.policies) {
+		return true
+	}
+	_, marked := h[l.mark]
+	return marked
+}
+
+// same reports whether two strings are one.
+func same(a, b string) bool { return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) }
+
+// newMark returns the mark of a limiter: an entry of a header without values
+// under a name that no field can have; net/http sends neither.
+func (l *Limiter) newMark() string {
+	if l.policies == "" {
+		return fmt.Sprintf("\x00slidegate %p", l)
+	}
+	return markOf(l.policies)
+}
+
+// markOf returns the mark of the limiter that says this of its policies.
+func markOf(policies string) string {
+	return fmt.Sprintf("\x00slidegate %p", unsafe.StringData(policies))
+}
+
+// markInstead leaves marks where RateLimit-Policy is about to become what is
+// neither this limiter's own value any more nor that of one before it.
+func (l *Limiter) markInstead(h Header) {
+	m, ok := h.(HeaderMap)
+	if !ok || l.headers == HeadersNone {
+		return
+	}
+	if replaced := m.Get(headerPolicy); replaced != "" {
+		m[markOf(replaced)] = nil
+	}
+	if l.policies != "" {
+		m[l.mark] = nil
+	}
+}

@@ -36,17 +36,18 @@ type Problem struct {
 	Violated []string
 }
 
+// What a denial says, but for its wait and its policies.
+const (
+	titleDenied = "Quota exceeded"
+	detailNever = "The request can never be admitted: it costs more than the quota holds."
+	deniedStart = `{"type":"` + typeQuotaExceeded + `","title":"` + titleDenied + `","status":429,"detail":"`
+)
+
 // Problem returns what a denied response says: a problem of the type
 // quota-exceeded that names the violated policies, as the header does if
 // [Decision.SetHeaders] was called before.
 func (d *Decision) Problem() Problem {
-	p := Problem{
-		Status: StatusDenied, Type: typeQuotaExceeded, Title: "Quota exceeded",
-		Detail: "The request can never be admitted: it costs more than the quota holds.",
-	}
-	if !d.Never {
-		p.Detail = "Try again in " + plural(d.retrySeconds(), "second") + "."
-	}
+	p := Problem{Status: StatusDenied, Type: typeQuotaExceeded, Title: titleDenied, Detail: string(d.appendDetail(nil))}
 	i := 0
 	for s, g := range d.shown {
 		if s.Denied {
@@ -55,6 +56,44 @@ func (d *Decision) Problem() Problem {
 		i++
 	}
 	return p
+}
+
+// ProblemJSON returns what JSON returns of [Decision.Problem], for less.
+func (d *Decision) ProblemJSON() []byte {
+	b := append(make([]byte, 0, 256), deniedStart...)
+	b = append(d.appendDetail(b), '"')
+	i, violated := 0, 0
+	for s, g := range d.shown {
+		if s.Denied {
+			b = appendViolated(b, d.label(i, g), violated)
+			violated++
+		}
+		i++
+	}
+	if violated > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+func (d *Decision) appendDetail(b []byte) []byte {
+	if d.Never {
+		return append(b, detailNever...)
+	}
+	wait := d.retrySeconds()
+	b = strconv.AppendInt(append(b, "Try again in "...), wait, 10)
+	if wait == 1 {
+		return append(b, " second."...)
+	}
+	return append(b, " seconds."...)
+}
+
+// appendViolated appends a policy, already quoted, to the list of those violated.
+func appendViolated(b []byte, quoted string, before int) []byte {
+	if before == 0 {
+		b = append(b, `,"violated-policies":[`...)
+	}
+	return append(appendComma(b, before > 0), quoted...)
 }
 
 // ProblemOf returns what the response says to a request that [Limiter.Check]
@@ -91,20 +130,10 @@ func (p Problem) JSON() []byte {
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(p.Status), 10)
 	b = appendQuoted(append(b, `,"detail":`...), p.Detail)
 	for i, name := range p.Violated {
-		if i == 0 {
-			b = append(b, `,"violated-policies":[`...)
-		}
-		b = appendQuoted(appendComma(b, i > 0), name)
+		b = appendViolated(b, string(appendQuoted(nil, name)), i)
 	}
 	if len(p.Violated) > 0 {
 		b = append(b, ']')
 	}
 	return append(b, '}')
-}
-
-func plural(n int64, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return strconv.FormatInt(n, 10) + " " + unit + "s"
 }

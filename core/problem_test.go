@@ -57,6 +57,9 @@ func TestDenialNamesTheViolatedPolicies(t *testing.T) {
 			d = g.take(cost, "u")
 		}
 		got := read(t, d.Problem())
+		if one, two := string(d.ProblemJSON()), string(d.Problem().JSON()); one != two {
+			t.Errorf("%s: written in two ways:\n%s\n%s", c.phrase, one, two)
+		}
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %+v, want %+v", c.phrase, got, c.want)
 		}

@@ -108,21 +108,32 @@ func ExposeDecision() Option {
 	return func(c *config) { c.expose = true }
 }
 
-func denied(c echo.Context, d core.Decision) error { return respond(c, d.Problem(), nil) }
+func denied(c echo.Context, d core.Decision) error {
+	if handlesErrors(c) {
+		return asError(d.Problem(), nil)
+	}
+	return c.Blob(core.StatusDenied, core.ContentTypeProblem, d.ProblemJSON())
+}
 
 func failed(c echo.Context, err error) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return respond(c, core.ProblemOf(err), err)
-}
-
-// respond goes the way of Echo's errors where the application handles them
-// itself. Echo's own handler would make another body of them.
-func respond(c echo.Context, p core.Problem, cause error) error {
-	e := c.Echo()
-	if reflect.ValueOf(e.HTTPErrorHandler).Pointer() != reflect.ValueOf(e.DefaultHTTPErrorHandler).Pointer() {
-		return &echo.HTTPError{Code: p.Status, Message: p.Detail, Internal: cause}
+	p := core.ProblemOf(err)
+	if handlesErrors(c) {
+		return asError(p, err)
 	}
 	return c.Blob(p.Status, core.ContentTypeProblem, p.JSON())
+}
+
+// handlesErrors reports whether the application handles errors itself: then a
+// problem goes the way of Echo's errors. Echo's own handler would make another
+// body of it.
+func handlesErrors(c echo.Context) bool {
+	e := c.Echo()
+	return reflect.ValueOf(e.HTTPErrorHandler).Pointer() != reflect.ValueOf(e.DefaultHTTPErrorHandler).Pointer()
+}
+
+func asError(p core.Problem, cause error) error {
+	return &echo.HTTPError{Code: p.Status, Message: p.Detail, Internal: cause}
 }
 
 func (m *config) handle(c echo.Context, next echo.HandlerFunc) error {

@@ -109,20 +109,29 @@ func ExposeDecision() Option {
 	return func(c *config) { c.expose = true }
 }
 
-func denied(c *echo.Context, d core.Decision) error { return respond(c, d.Problem(), nil) }
+func denied(c *echo.Context, d core.Decision) error {
+	if handlesErrors(c) {
+		return asError(d.Problem(), nil)
+	}
+	return c.Blob(core.StatusDenied, core.ContentTypeProblem, d.ProblemJSON())
+}
 
 func failed(c *echo.Context, err error) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return respond(c, core.ProblemOf(err), err)
-}
-
-// respond goes the way of Echo's errors where the application handles them
-// itself. Echo's own handler would make another body of them.
-func respond(c *echo.Context, p core.Problem, cause error) error {
-	if !isDefault(c.Echo().HTTPErrorHandler) {
-		return echo.NewHTTPError(p.Status, p.Detail).Wrap(cause)
+	p := core.ProblemOf(err)
+	if handlesErrors(c) {
+		return asError(p, err)
 	}
 	return c.Blob(p.Status, core.ContentTypeProblem, p.JSON())
+}
+
+// handlesErrors reports whether the application handles errors itself: then a
+// problem goes the way of Echo's errors. Echo's own handler would make another
+// body of it.
+func handlesErrors(c *echo.Context) bool { return !isDefault(c.Echo().HTTPErrorHandler) }
+
+func asError(p core.Problem, cause error) error {
+	return echo.NewHTTPError(p.Status, p.Detail).Wrap(cause)
 }
 
 // isDefault reports whether a handler is one that echo.DefaultHTTPErrorHandler

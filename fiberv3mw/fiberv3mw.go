@@ -106,22 +106,35 @@ func ExposeDecision() Option {
 	return func(c *config) { c.expose = true }
 }
 
-func denied(c fiber.Ctx, d core.Decision) error { return respond(c, d.Problem()) }
+func denied(c fiber.Ctx, d core.Decision) error {
+	if handlesErrors(c) {
+		return asError(d.Problem())
+	}
+	return answer(c, core.StatusDenied, d.ProblemJSON())
+}
 
 func failed(c fiber.Ctx, err error) error {
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	return respond(c, core.ProblemOf(err))
+	p := core.ProblemOf(err)
+	if handlesErrors(c) {
+		return asError(p)
+	}
+	return answer(c, p.Status, p.JSON())
 }
 
-// respond goes the way of Fiber's errors where the application handles them
-// itself. Fiber's own handler would make plain text of them.
-func respond(c fiber.Ctx, p core.Problem) error {
+// handlesErrors reports whether the application handles errors itself: then a
+// problem goes the way of Fiber's errors. Fiber's own handler would make plain
+// text of it.
+func handlesErrors(c fiber.Ctx) bool {
 	own := c.App().Config().ErrorHandler
-	if reflect.ValueOf(own).Pointer() != reflect.ValueOf(fiber.DefaultErrorHandler).Pointer() {
-		return fiber.NewError(p.Status, p.Detail)
-	}
+	return reflect.ValueOf(own).Pointer() != reflect.ValueOf(fiber.DefaultErrorHandler).Pointer()
+}
+
+func asError(p core.Problem) error { return fiber.NewError(p.Status, p.Detail) }
+
+func answer(c fiber.Ctx, status int, problem []byte) error {
 	c.Set(fiber.HeaderContentType, core.ContentTypeProblem)
-	return c.Status(p.Status).Send(p.JSON())
+	return c.Status(status).Send(problem)
 }
 
 // A mark is the key under which a limiter notes that it has seen a request.

@@ -104,14 +104,13 @@ func ExposeDecision() Option {
 	return func(c *config) { c.expose = true }
 }
 
-func denied(c *gin.Context, d core.Decision) { respond(c, d.Problem()) }
+func denied(c *gin.Context, d core.Decision) {
+	c.Data(core.StatusDenied, core.ContentTypeProblem, d.ProblemJSON())
+}
 
 func failed(c *gin.Context, err error) {
 	c.Header("Cache-Control", "no-store")
-	respond(c, core.ProblemOf(err))
-}
-
-func respond(c *gin.Context, p core.Problem) {
+	p := core.ProblemOf(err)
 	c.Data(p.Status, core.ContentTypeProblem, p.JSON())
 }
 

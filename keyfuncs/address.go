@@ -60,6 +60,10 @@ func isPort(text string) bool {
 	if word, hidden := strings.CutPrefix(text, "_"); hidden {
 		return isWord(word)
 	}
+	return isNumber(text)
+}
+
+func isNumber(text string) bool {
 	if len(text) < 1 || len(text) > 5 {
 		return false
 	}
@@ -105,9 +109,40 @@ func (a address) key(v4, v6 int) string {
 // addresses of an IPv6 /64. A text that is no address is [core.ErrNoKey]. It is
 // for key functions that have an address from elsewhere, such as a framework.
 func AddressKey(text string) (string, error) {
+	if host, ok := dottedQuad(text); ok {
+		return host, nil // as net/http hands out most addresses
+	}
 	a, ok := parseAddress(text)
 	if !ok {
 		return "", core.ErrNoKey
 	}
 	return a.key(wholeIPv4, groupIPv6), nil
+}
+
+// dottedQuad cuts the port off the usual text of an IPv4 address: four numbers
+// of up to 255 without leading zeros, with a port of up to five digits or
+// without. Of any other text it says nothing; parseAddress does.
+func dottedQuad(text string) (host string, ok bool) {
+	number, digits, dots := 0, 0, 0
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case '0' <= c && c <= '9':
+			if digits > 0 && number == 0 {
+				return "", false
+			}
+			number, digits = 10*number+int(c-'0'), digits+1
+			if number > 255 {
+				return "", false
+			}
+			continue
+		case digits == 0:
+			return "", false
+		case c == '.' && dots < 3:
+			number, digits, dots = 0, 0, dots+1
+			continue
+		}
+		return text[:i], c == ':' && dots == 3 && isNumber(text[i+1:])
+	}
+	return text, digits > 0 && dots == 3
 }

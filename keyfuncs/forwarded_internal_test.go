@@ -61,7 +61,9 @@ func FuzzAddress(f *testing.F) {
 			if a, ok := parseAddress(spelling); !ok || a.Addr != addr {
 				t.Fatalf("%s reads as %v, %v; want %v", spelling, a.Addr, ok, addr)
 			}
+			quick(t, spelling)
 		}
+		quick(t, text)
 		a, ok := parseAddress(text)
 		if !ok {
 			return
@@ -73,6 +75,22 @@ func FuzzAddress(f *testing.F) {
 			t.Fatalf("%q reads as %v, which reads as %v", text, a.Addr, again.Addr)
 		}
 	})
+}
+
+// quick checks the quick way of reading an address against the thorough one: what
+// it reads is the same key, and it reads every IPv4 address that is written the
+// usual way.
+func quick(t *testing.T, text string) {
+	t.Helper()
+	host, took := dottedQuad(text)
+	a, ok := parseAddress(text)
+	if took && (!ok || a.key(wholeIPv4, groupIPv6) != host) {
+		t.Fatalf("%q has the key %q at once, and %v, %v at length", text, host, a, ok)
+	}
+	port := strings.TrimPrefix(text, a.text)
+	if usual := ok && a.text != "" && strings.HasPrefix(text, a.text) && !strings.Contains(port, "_") && !strings.Contains(port, "%"); usual != took {
+		t.Fatalf("%q is taken at once: %t, want %t", text, took, usual)
+	}
 }
 
 // FuzzForwardedFor: a list is read as if it were split at its commas, the last

@@ -106,18 +106,19 @@ func ExposeDecision() Option {
 }
 
 func denied(w http.ResponseWriter, _ *http.Request, d core.Decision) {
-	respond(w, d.Problem())
+	answer(w, core.StatusDenied, d.ProblemJSON())
 }
 
 func failed(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
-	respond(w, core.ProblemOf(err))
+	p := core.ProblemOf(err)
+	answer(w, p.Status, p.JSON())
 }
 
-func respond(w http.ResponseWriter, p core.Problem) {
-	w.Header().Set("Content-Type", core.ContentTypeProblem)
-	w.WriteHeader(p.Status)
-	_, _ = w.Write(p.JSON())
+func answer(w http.ResponseWriter, status int, problem []byte) {
+	core.HeaderMap(w.Header()).Set("Content-Type", core.ContentTypeProblem)
+	w.WriteHeader(status)
+	_, _ = w.Write(problem)
 }
 
 type handler struct {

@@ -108,19 +108,21 @@ func (d *Decision) add(p *plan, key string, cost int64) {
 	}
 }
 
-// decide has the store decide, and draws the conclusion.
-func (l *Limiter) decide(ctx context.Context, d *Decision) error {
+// decideHere decides in the usual case, where no one but this process is asked or
+// told. It reports false, having done nothing, in any other.
+func (l *Limiter) decideHere(d *Decision) bool {
 	if l.store != nil || l.observer != nil || d.asked != 1 {
-		return l.decideAll(ctx, d)
+		return false
 	}
-	d.now, d.Allowed, _ = l.memory.decideOne(&d.asks()[0], d.states()) // the usual case, without a detour
+	d.now, d.Allowed, _ = l.memory.decideOne(&d.asks()[0], d.states())
 	if !d.Allowed {
 		d.conclude()
 	}
-	return nil
+	return true
 }
 
-func (l *Limiter) decideAll(ctx context.Context, d *Decision) error {
+// decideAll has the store decide, and draws the conclusion.
+func (l *Limiter) decide(ctx context.Context, d *Decision) error {
 	var start time.Time
 	if l.observer != nil {
 		start = time.Now()
@@ -133,6 +135,7 @@ func (l *Limiter) decideAll(ctx context.Context, d *Decision) error {
 		d.now, d.Allowed, p = l.memory.decide(d.asks(), d.states())
 	default:
 		if err := l.decideInStore(ctx, d); err != nil {
+			*d = Decision{}
 			return l.refused(ctx, err)
 		}
 		d.Allowed = !d.denied()

@@ -55,7 +55,10 @@ func (l *Limiter) check(r Request, d *Decision) error {
 			return l.refused(r.Context(), err)
 		}
 	}
-	return l.decideOrClear(r.Context(), d)
+	if l.decideHere(d) {
+		return nil
+	}
+	return l.decide(r.Context(), d)
 }
 
 // checkClosely is check for a request that may be skipped, or that the doctor is
@@ -79,7 +82,7 @@ func (l *Limiter) checkClosely(r Request, d *Decision) error {
 		*d = Decision{}
 		return l.refused(r.Context(), err)
 	}
-	if err := l.decideOrClear(r.Context(), d); err != nil {
+	if err := l.decide(r.Context(), d); err != nil {
 		return err
 	}
 	if err := e.decided(d); err != nil {
@@ -87,14 +90,6 @@ func (l *Limiter) checkClosely(r Request, d *Decision) error {
 		return l.refused(r.Context(), err)
 	}
 	return nil
-}
-
-func (l *Limiter) decideOrClear(ctx context.Context, d *Decision) error {
-	err := l.decide(ctx, d)
-	if err != nil {
-		*d = Decision{}
-	}
-	return err
 }
 
 // ask asks the functions of a rule about a request, and adds what they say to
@@ -214,8 +209,10 @@ func (l *Limiter) allow(ctx context.Context, d *Decision, cost int64, keys []str
 		}
 	}
 	d.limiter = l
-	if err := l.decideOrClear(ctx, d); err != nil {
-		return err
+	if !l.decideHere(d) {
+		if err := l.decide(ctx, d); err != nil {
+			return err
+		}
 	}
 	if d.Never {
 		return ErrCostExceedsLimit

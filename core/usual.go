@@ -26,53 +26,78 @@ func (l *Limiter) policiesOf() string {
 	return string(b)
 }
 
-// fields are the values of a response's header fields, and their text if it is
-// not long.
-type fields struct {
-	values [4]string
-	text   [64]byte
-}
-
 // setUsual sets the fields of a usual response, and reports false, having set
 // nothing, for any other.
 func (d *Decision) setUsual(h Header) bool {
+	if d.limiter.policies == "" || d.Degraded || int(d.asked) != len(d.limiter.rules) || d.merges(h) {
+		return false
+	}
 	m, ok := h.(HeaderMap)
-	if !ok || d.limiter.policies == "" || d.Degraded || int(d.asked) != len(d.limiter.rules) {
-		return false
-	}
-	if len(m) > 0 && !m.free(d.Allowed) {
-		return false
-	}
-	f := &fields{}
-	b := d.appendStates(f.text[:0])
-	split := len(b)
-	if !d.Allowed && !d.Never {
-		b = strconv.AppendInt(b, d.retrySeconds(), 10)
-	}
-	text := unsafe.String(unsafe.SliceData(b), len(b)) // nobody writes to it any more
-	f.values = [4]string{d.limiter.policies, text[:split], text[split:], "no-store"}
-	m[headerPolicy], m[headerRateLimit] = f.values[0:1:1], f.values[1:2:2]
-	if d.Allowed {
-		return true
-	}
-	m[headerCacheControl] = f.values[3:4:4]
-	if !d.Never {
-		m[headerRetryAfter] = f.values[2:3:3]
+	switch {
+	case !ok:
+		d.setEach(h)
+	case d.Allowed:
+		d.setAllowed(m)
+	default:
+		d.setDenied(m)
 	}
 	return true
 }
 
-// free reports whether none of the fields is set that a decision would have to
-// merge with.
-func (h HeaderMap) free(allowed bool) bool {
-	_, policy := h[headerPolicy]
-	_, limit := h[headerRateLimit]
-	if policy || limit || allowed {
-		return !policy && !limit
+// merges reports whether there are fields that those of the decision must go
+// together with.
+func (d *Decision) merges(h Header) bool {
+	if m, ok := h.(HeaderMap); ok && len(m) == 0 {
+		return false
 	}
-	_, wait := h[headerRetryAfter]
-	return !wait
+	return h.Get(headerPolicy) != "" || h.Get(headerRateLimit) != "" || !d.Allowed && h.Get(headerRetryAfter) != ""
 }
+
+func (d *Decision) setEach(h Header) {
+	h.Set(headerPolicy, d.limiter.policies)
+	h.Set(headerRateLimit, string(d.appendStates(make([]byte, 0, usualText))))
+	if d.Allowed {
+		return
+	}
+	h.Set(headerCacheControl, "no-store")
+	if !d.Never {
+		h.Set(headerRetryAfter, strconv.FormatInt(d.retrySeconds(), 10))
+	}
+}
+
+// usualText is the length up to which the text of the fields lies beside their
+// values.
+const usualText = 64
+
+func (d *Decision) setAllowed(h HeaderMap) {
+	f := &struct {
+		values [2]string
+		text   [usualText]byte
+	}{}
+	f.values = [...]string{d.limiter.policies, finished(d.appendStates(f.text[:0]))}
+	h[headerPolicy], h[headerRateLimit] = f.values[0:1:1], f.values[1:2:2]
+}
+
+func (d *Decision) setDenied(h HeaderMap) {
+	f := &struct {
+		values [4]string
+		text   [usualText]byte
+	}{}
+	b := d.appendStates(f.text[:0])
+	split := len(b)
+	if !d.Never {
+		b = strconv.AppendInt(b, d.retrySeconds(), 10)
+	}
+	text := finished(b)
+	f.values = [...]string{d.limiter.policies, text[:split], "no-store", text[split:]}
+	h[headerPolicy], h[headerRateLimit], h[headerCacheControl] = f.values[0:1:1], f.values[1:2:2], f.values[2:3:3]
+	if !d.Never {
+		h[headerRetryAfter] = f.values[3:4:4]
+	}
+}
+
+// finished returns text that nobody writes to any more as a string.
+func finished(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // appendStates appends the states as RateLimit lists them: all, or on a denial
 // those of the limits that denied.

@@ -69,5 +69,11 @@ func (q request) Value(key any) any {
 // A header is the header of the response.
 type header struct{ c *fiber.Ctx }
 
-func (h header) Get(name string) string { return h.c.GetRespHeader(name) }
-func (h header) Set(name, value string) { h.c.Set(name, value) }
+func (h header) Get(name string) string {
+	return utils.UnsafeString(h.c.Response().Header.Peek(name))
+}
+
+// Set takes names as the core spells them, which is fasthttp's way, too.
+func (h header) Set(name, value string) {
+	h.c.Response().Header.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
+}

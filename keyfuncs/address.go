@@ -123,26 +123,24 @@ func AddressKey(text string) (string, error) {
 // of up to 255 without leading zeros, with a port of up to five digits or
 // without. Of any other text it says nothing; parseAddress does.
 func dottedQuad(text string) (host string, ok bool) {
-	number, digits, dots := 0, 0, 0
+	start, number, dots := 0, 0, 0 // of the number that is being read
 	for i := range len(text) {
-		c := text[i]
-		switch {
-		case '0' <= c && c <= '9':
-			if digits > 0 && number == 0 {
-				return "", false
-			}
-			number, digits = 10*number+int(c-'0'), digits+1
-			if number > 255 {
-				return "", false
-			}
-			continue
-		case digits == 0:
-			return "", false
-		case c == '.' && dots < 3:
-			number, digits, dots = 0, 0, dots+1
+		if digit := text[i] - '0'; digit <= 9 {
+			number = number*10 + int(digit)
 			continue
 		}
-		return text[:i], c == ':' && dots == 3 && isNumber(text[i+1:])
+		if !octet(text[start:i], number) {
+			return "", false
+		}
+		if text[i] != '.' {
+			return text[:i], dots == 3 && text[i] == ':' && isNumber(text[i+1:])
+		}
+		start, number, dots = i+1, 0, dots+1
 	}
-	return text, digits > 0 && dots == 3
+	return text, dots == 3 && octet(text[start:], number)
+}
+
+// octet reports whether digits, which mean a number, are a part of a dotted quad.
+func octet(digits string, number int) bool {
+	return len(digits) == 1 || len(digits) > 1 && len(digits) <= 3 && digits[0] != '0' && number <= 255
 }

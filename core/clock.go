@@ -48,22 +48,26 @@ func (c *clock) read() int64 {
 	if c.now != nil {
 		return instant(c.now())
 	}
-	return c.unix + int64(time.Since(c.base))
+	return c.monotonic()
 }
 
+func (c *clock) monotonic() int64 { return c.unix + int64(time.Since(c.base)) }
+
 // readUnder is read while a lock is held, which it gives back if a replaced
-// clock panics.
+// clock does not return.
 func (c *clock) readUnder(lock *sync.Mutex) int64 {
 	if c.now == nil {
-		return c.read()
+		return c.monotonic()
 	}
+	returned := false
 	defer func() {
-		if p := recover(); p != nil {
+		if !returned {
 			lock.Unlock()
-			panic(p)
 		}
 	}()
-	return c.read()
+	now := instant(c.now())
+	returned = true
+	return now
 }
 
 // toDuration adds what the key's time is ahead of the clock to a wait.

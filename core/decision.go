@@ -111,10 +111,10 @@ func (d *Decision) add(p *plan, key string, cost int64) {
 // decideHere decides in the usual case, where no one but this process is asked or
 // told. It reports false, having done nothing, in any other.
 func (l *Limiter) decideHere(d *Decision) bool {
-	if l.store != nil || l.observer != nil || d.asked != 1 {
+	if l.store != nil || l.observer != nil || d.asked != 1 || d.more != nil {
 		return false
 	}
-	d.now, d.Allowed, _ = l.memory.decideOne(&d.asks()[0], d.states())
+	d.now, d.Allowed, _ = l.memory.decideOne(&d.asksHere[0], d.statesHere[:d.stated])
 	if !d.Allowed {
 		d.conclude()
 	}

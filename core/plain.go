@@ -12,15 +12,17 @@ func (l Limit) plain() bool { return l.algorithm == Smooth && l.Slots() == 1 && 
 // plainly reports whether an entry can be decided on here.
 func (e *entry) plainly(p *plan) bool { return e.plan == p && p.plain && e.extra == nil }
 
-// decidePlainly fills the states and, if all limits have room, charges them.
+// decidePlainly fills the states and, if all limits have room, charges them. The
+// first limit decides, once it is known whether the others have room.
 func (e *entry) decidePlainly(a *ask, now int64, states []State) (admitted bool) {
-	at, gauges := max(now, e.last), e.plan.gauges
+	at, first, others := max(now, e.last), &e.plan.gauges[0], e.plan.gauges[1:]
 	admitted = true
-	for i := 1; i < len(gauges); i++ {
-		admitted = admitted && gauges[i].plainRoom(e.plainWords(i), at) >= a.cost
+	for i := range others {
+		admitted = admitted && others[i].plainRoom(e.plainWords(1+i), at) >= a.cost
 	}
-	for i := range gauges {
-		admitted = gauges[i].decidePlainly(&states[i], e.plainWords(i), at, a.cost, admitted)
+	admitted = first.decidePlainly(&states[0], e.plainWords(0), at, a.cost, admitted)
+	for i := range others {
+		others[i].decidePlainly(&states[1+i], e.plainWords(1+i), at, a.cost, admitted)
 	}
 	if at > now {
 		hold(states, at-now)
@@ -68,8 +70,7 @@ func (g *gauge) plainRoom(words *[3]int64, at int64) int64 {
 }
 
 // decidePlainly fills the state of a limit and charges it, if it is to admit and
-// has room, and reports whether it did. Of several limits the first one
-// decides; the others are known to have room if they are to admit.
+// has room, and reports whether it did.
 func (g *gauge) decidePlainly(s *State, words *[3]int64, at, cost int64, admit bool) bool {
 	slot, into, current, previous := g.plainCounts(words, at)
 	room := g.quota - current - g.weigh(previous, into)

@@ -60,7 +60,7 @@ func (d *Decision) Problem() Problem {
 
 // ProblemJSON returns what JSON returns of [Decision.Problem], for less.
 func (d *Decision) ProblemJSON() []byte {
-	b := append(make([]byte, 0, 256), deniedStart...)
+	b := append(make([]byte, 0, 192), deniedStart...)
 	b = append(d.appendDetail(b), '"')
 	i, violated := 0, 0
 	for s, g := range d.shown {

@@ -95,17 +95,22 @@ func (d *Decision) needMore() *more {
 
 // add adds an ask and makes room for its states.
 func (d *Decision) add(p *plan, key string, cost int64) {
-	if d.more == nil && int(d.asked) < len(d.asksHere) {
-		a := &d.asksHere[d.asked]
+	if i := d.asked; i < int32(len(d.asksHere)) && d.stated+int32(len(p.gauges)) <= int32(len(d.statesHere)) {
+		a := &d.asksHere[i]
 		a.plan, a.key, a.cost = p, key, cost
-	} else {
-		d.needMore().asks = append(slices.Clone(d.asks()), ask{plan: p, key: key, cost: cost})
+		d.asked++
+		d.stated += int32(len(p.gauges))
+		return
 	}
+	d.addMore(ask{plan: p, key: key, cost: cost})
+}
+
+func (d *Decision) addMore(a ask) {
+	asks := append(slices.Clone(d.asks()), a)
 	d.asked++
-	d.stated += int32(len(p.gauges))
-	if int(d.stated) > len(d.statesHere) {
-		d.needMore().states = make([]State, d.stated)
-	}
+	d.stated += int32(len(a.plan.gauges))
+	m := d.needMore()
+	m.asks, m.states = asks, make([]State, d.stated)
 }
 
 // decideHere decides in the usual case, where no one but this process is asked or

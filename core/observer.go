@@ -39,9 +39,10 @@ const (
 	// Pressure is a memory store that is full: see [MemoryStats] for what its
 	// figures mean.
 	Pressure
-	// StoreDown is a [SharedStore] that went out of service, and StoreUp one
-	// that is back. They may come outside of any request.
+	// StoreDown is a [SharedStore] that went out of service. It may come
+	// outside of any request.
 	StoreDown
+	// StoreUp is one that is back. It may come outside of any request.
 	StoreUp
 )
 

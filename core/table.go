@@ -17,8 +17,8 @@ type table struct {
 }
 
 // newTable returns a table for about so many entries. An entry that leaves it as
-// the oldest was then not used while three quarters as many others were; in
-// tables of less than four, while all were.
+// the oldest, when it has as many, was not used while three quarters of the
+// others were; in tables of less than four, while all were.
 func newTable(room int) table { return table{chains: make([]*entry, 1), lag: uint64(room / 4)} }
 
 // chain returns where the chain of a hash begins. One that has not been split in

@@ -54,6 +54,7 @@ func (m *Memory) decide(asks []ask, states []State) (now int64, admitted bool, p
 	now, admitted = m.clock.read(), true
 	for i := range asks {
 		hold[i].take(m, &asks[i], now)
+		hold[i].secure(m)
 		admitted = hold[i].assess(&asks[i], now, states) && admitted
 	}
 	for i := range asks {
@@ -81,6 +82,9 @@ func (m *Memory) decideOne(a *ask, states []State) (now int64, admitted bool, p 
 	}
 	h := held{subject: of, shard: m.shardIndex(&of)}
 	h.take(m, a, now)
+	if e != nil {
+		s.entries.use(e)
+	}
 	if admitted = h.assess(a, now, states); admitted {
 		h.admit(m, a, &p)
 	}
@@ -144,11 +148,22 @@ func (h *held) take(m *Memory, a *ask, now int64) {
 		h.entry = s.recall(a.plan, &h.subject, now)
 		return
 	}
-	s.entries.use(h.entry)
 	h.resident = true
 	h.at = max(now, h.entry.last)
 	if h.entry.plan != a.plan {
 		h.entry, h.moving = h.entry.under(a.plan, h.at), h.entry
+	}
+}
+
+// secure puts the ask's entry in front of all others, so that it is not the one
+// to make room for another entry of the same decision.
+func (h *held) secure(m *Memory) {
+	e := h.entry
+	if h.moving != nil {
+		e = h.moving
+	}
+	if h.resident {
+		m.shards[h.shard].entries.relist(e)
 	}
 }
 

@@ -126,7 +126,7 @@ func (l *Limiter) decideHere(d *Decision) bool {
 	return true
 }
 
-// decideAll has the store decide, and draws the conclusion.
+// decide has the store decide, and draws the conclusion.
 func (l *Limiter) decide(ctx context.Context, d *Decision) error {
 	var start time.Time
 	if l.observer != nil {
@@ -193,6 +193,8 @@ func (d *Decision) conclude() {
 // the window meanwhile is gone. It clears the decision's receipts, so that a
 // second call with it does nothing; it must be called once for all copies of
 // a decision, and while the request's strings are valid or after [Decision.KeepKeys].
+// After an error the charge may stand or not, where a reply was lost: to try again
+// may give back twice.
 func (l *Limiter) Refund(ctx context.Context, d *Decision) error {
 	asks := d.asks()
 	if len(asks) == 0 {

@@ -47,12 +47,19 @@ func clash(named bool, before, limits []Limit) string {
 	switch {
 	case before == nil:
 		return ""
-	case named && (len(before) != len(limits) || !slices.EqualFunc(before, limits, Limit.SameCounts)):
+	case named && !sameCounts(before, limits):
 		return "they erase each other's counts"
 	case !named && !slices.Equal(before, limits):
 		return "the rule has no name of its own"
 	}
 	return ""
+}
+
+// sameCounts reports whether limits count the same, in whatever order.
+func sameCounts(before, limits []Limit) bool {
+	return len(before) == len(limits) && !slices.ContainsFunc(limits, func(l Limit) bool {
+		return !slices.ContainsFunc(before, l.SameCounts)
+	})
 }
 
 // Claims note which limits are counted under the name of a rule in a store that

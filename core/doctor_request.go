@@ -102,7 +102,7 @@ func (e *examined) decided(d *Decision) error {
 	for i := range d.asks() {
 		p := d.asks()[i].plan
 		for j, limit := range p.limits {
-			if states[j].Never && limit.quota > 0 && !limit.dryRun {
+			if states[j].Never && limit.quota > 0 && !limit.dryRun && !d.Degraded { // else by a part of the quota
 				e.rule = p.rule
 				e.find(SG106, fmt.Sprintf("the limit %v", limit))
 			}

@@ -71,8 +71,8 @@ func (d *Decision) SetHeaders(h Header) {
 	if d.limiter == nil || d.setUsual(h) {
 		return
 	}
+	d.limiter.markInstead(h)
 	if d.counted() {
-		d.limiter.markInstead(h)
 		d.setBudget(h)
 	}
 	if d.Allowed {

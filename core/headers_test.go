@@ -332,6 +332,7 @@ func TestAgainKnowsAResponse(t *testing.T) {
 		"one rule":      {Rules: []core.Rule{always}},
 		"two rules":     {Rules: []core.Rule{always, always}},
 		"not all asked": {Rules: []core.Rule{sometimes, always}},
+		"a dry run":     {Rules: []core.Rule{{Key: anyone, DryRun: true, Limits: always.Limits}, sometimes}},
 		"limits vary":   {Rules: []core.Rule{{Key: anyone, LimitsFor: func(core.Request) ([]core.Limit, error) { return always.Limits, nil }}}},
 		"legacy":        {Rules: []core.Rule{always}, LegacyHeaders: true},
 		"draft 7":       {Rules: []core.Rule{always}, Headers: core.HeadersDraft7},

@@ -61,11 +61,11 @@ func markOf(policies string) string {
 	return fmt.Sprintf("\x00slidegate %p", unsafe.StringData(policies))
 }
 
-// markInstead leaves marks where RateLimit-Policy is about to become what is
-// neither this limiter's own value any more nor that of one before it.
+// markInstead leaves marks where RateLimit-Policy will not tell: it may become what
+// is neither this limiter's own value nor that of one before it.
 func (l *Limiter) markInstead(h Header) {
 	m, ok := h.(HeaderMap)
-	if !ok || l.headers == HeadersNone {
+	if !ok {
 		return
 	}
 	if replaced := m.Get(headerPolicy); replaced != "" {

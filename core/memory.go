@@ -23,8 +23,8 @@ const DefaultMaxKeys = 65_536
 type Memory struct {
 	// MaxKeys bounds how many subjects (keys, a rule each) are kept; zero
 	// means [DefaultMaxKeys]. When that many are, one of the least recently
-	// used ones makes room: none that was used since about three quarters
-	// of the others were.
+	// used ones makes room: none that was used since about half of the
+	// others were.
 	MaxKeys int
 	// SketchBytes bounds the memory of a generation of the sketches, of which
 	// there are two. They remember what was charged to subjects that had to

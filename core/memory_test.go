@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"sync"
@@ -69,6 +70,38 @@ func TestMemoryEvictsTheLeastRecentlyUsed(t *testing.T) {
 	}
 	if got := store.Stats().LiveEvictions; got != 2 {
 		t.Errorf("%d live evictions, want those of b and c", got)
+	}
+}
+
+// TestADecisionEvictsNoneOfItsOwnKeys: in a store that holds just the keys of one
+// request, the new ones of it make room for each other, never for one that was
+// found there, whose charge would be lost.
+func TestADecisionEvictsNoneOfItsOwnKeys(t *testing.T) {
+	for _, count := range []int{2, 4, 8, 12} {
+		random := rand.New(rand.NewPCG(uint64(count), 1))
+		rules := make([]core.Rule, count)
+		for i := range rules {
+			rules[i] = core.Rule{Name: fmt.Sprint("r", i), Key: byNobody, Limits: []core.Limit{core.PerHour(20)}}
+		}
+		g := newGateOf(t, core.Config{Store: &core.Memory{MaxKeys: count}, Rules: rules})
+		for range 2000 {
+			keys := make([]string, count)
+			for i := range keys {
+				keys[i] = fmt.Sprint(random.IntN(3))
+			}
+			d := g.take(1, keys...)
+			if !d.Allowed {
+				continue
+			}
+			for i, s := range d.States() {
+				if states, err := g.Peek(context.Background(), s.Rule, keys[i]); err != nil || states[0].Remaining != s.Remaining {
+					t.Fatalf("%d rules: %s has %d remaining for %s, and %d after the decision, %v", count, s.Rule, s.Remaining, keys[i], states[0].Remaining, err)
+				}
+			}
+			if random.IntN(100) == 0 {
+				g.advance(2 * time.Hour)
+			}
+		}
 	}
 }
 

@@ -18,7 +18,8 @@ type table struct {
 
 // newTable returns a table for about so many entries. An entry that leaves it as
 // the oldest, when it has as many, was not used while three quarters of the
-// others were; in tables of less than four, while all were.
+// others were, and while half of them were if it has half as many; in tables for
+// less than four, while all were.
 func newTable(room int) table { return table{chains: make([]*entry, 1), lag: uint64(room / 4)} }
 
 // chain returns where the chain of a hash begins. One that has not been split in
@@ -45,9 +46,14 @@ func (t *table) find(s *subject) *entry {
 // came not long before, and leave the list alone.
 func (t *table) use(e *entry) {
 	if t.turns-e.turn > t.lag {
-		t.unlist(e)
-		t.list(e)
+		t.relist(e)
 	}
+}
+
+// relist makes an entry the most recently used.
+func (t *table) relist(e *entry) {
+	t.unlist(e)
+	t.list(e)
 }
 
 // add keeps an entry, as the most recently used.

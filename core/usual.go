@@ -32,6 +32,9 @@ func (d *Decision) setUsual(h Header) bool {
 	if d.limiter.policies == "" || d.Degraded || int(d.asked) != len(d.limiter.rules) || d.merges(h) {
 		return false
 	}
+	if d.more != nil {
+		d.more.names = nil // of another header, where they were taken
+	}
 	m, ok := h.(HeaderMap)
 	switch {
 	case !ok:

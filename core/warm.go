@@ -87,7 +87,8 @@ func (m *Memory) follow(a *ask, dry bool) {
 	h := m.hold(a)
 	s := &m.shards[h.shard]
 	s.mu.Lock()
-	h.take(m, a, m.clock.read())
+	h.take(m, a, m.clock.readUnder(&s.mu))
+	h.secure(m)
 	h.dry = dry
 	h.admit(m, a, &p)
 	for i := range a.plan.gauges {

@@ -22,7 +22,7 @@ func Limit(rules ...core.Rule) func(http.Handler) http.Handler {
 // before the next handler runs, and the ResponseWriter is handed on as it is.
 // A limiter that is mounted twice on the way of a request counts it once, unless
 // what lies between gives the inner one a header of its own, as
-// http.TimeoutHandler does, or deletes RateLimit-Policy. New panics if the
+// http.TimeoutHandler does, or changes RateLimit-Policy. New panics if the
 // limiter is nil.
 func New(limiter *core.Limiter, options ...Option) func(http.Handler) http.Handler {
 	require(limiter != nil, "New needs a limiter; core.New makes one")

@@ -18,7 +18,8 @@ type Client[R Reply] interface {
 }
 
 // A Reply is what a [Client] returns: *redis.Cmd is one. An array is a []any, an
-// integer an int64, and the text of an error of the server is as it came.
+// integer an int64, and the text of an error of the server is as it came, or
+// without ERR.
 type Reply interface {
 	Result() (any, error)
 }
@@ -91,18 +92,19 @@ func isNil(client any) bool {
 
 // known is what can be told of a client without importing its package.
 type known struct {
-	cluster bool // it belongs to a Redis Cluster
+	cluster bool // it belongs to a Redis Cluster, or chooses a server by key itself
 	obeys   bool // it returns when a deadline has passed
 }
 
-// knownOf looks at what only clients of go-redis have: a method of its cluster
-// client, and an option.
+// knownOf looks at what only clients of go-redis have: methods of its cluster
+// client and of its ring, and an option.
 func knownOf(client any) known {
 	if isNil(client) {
 		return known{}
 	}
 	_, cluster := client.(interface{ ReloadState(context.Context) })
-	return known{cluster: cluster, obeys: option(client, "ContextTimeoutEnabled")}
+	_, ring := client.(interface{ SetAddrs(map[string]string) })
+	return known{cluster: cluster || ring, obeys: option(client, "ContextTimeoutEnabled")}
 }
 
 // option returns a boolean field of what the method Options of a client returns

@@ -78,6 +78,9 @@
 //
 //	~slidegate:* +eval +evalsha +get +set +del +time +pttl +pexpire
 //
+// A client of a cluster needs what it finds the nodes by besides: +cluster|slots,
+// and go-redis would like +command.
+//
 // Emulations of Redis must have the struct library of its scripts, which
 // miniredis lacks; unit tests do better with a [core.Memory].
 package redisstore

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,12 +46,19 @@ var passingFaults = []string{
 	"max number of clients", "-OOM ", "-READONLY ", "-MISCONF ", "-NOREPLICAS ", "-MASTERDOWN ", "-CLUSTERDOWN ", "-LOADING ", "-BUSY ",
 }
 
+// worded are faults that some clients, rueidis for one, tell without the ERR that
+// stood before them.
+var worded = regexp.MustCompile("@user_script|user executing the script|allowed from script|unknown command|max number of clients")
+
 // classify returns what a client's error means to the store: a configError, or
 // an error that wraps ErrUnavailable. A client that does not follow redirections
 // cannot be used with a cluster.
 func classify(err error, follows bool) error {
 	text := err.Error()
 	code, _, _ := strings.Cut(text, " ")
+	if code != strings.ToUpper(code) && worded.MatchString(text) {
+		code, text = "ERR", "ERR "+text
+	}
 	moved := code == "MOVED" || code == "ASK"
 	passing := func(part string) bool { return strings.Contains(text, part) }
 	switch {

@@ -43,6 +43,11 @@ func TestErrorsAreOutagesOrFaultsOfTheConfiguration(t *testing.T) {
 		{"SLIDEGATE the key holds something else", config},
 		{"ERR unknown command 'evalsha'", config},
 		{"ERR This Redis command is not allowed from script", config},
+		{"The user executing the script can't run this command or subcommand script: 12, on @user_script:9.", config}, // as rueidis has it
+		{"unknown command 'evalsha', with args beginning with:", config},
+		{"This Redis command is not allowed from script script: 12, on @user_script:9.", config},
+		{"max number of clients reached", outage},
+		{"Error running script (call to f_1): @user_script:9: -OOM command not allowed", outage},
 		{"MOVED 3999 127.0.0.1:6381", config},
 		{"ASK 3999 127.0.0.1:6381", config},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,8 +13,9 @@ import (
 )
 
 const (
-	// mostCalls bounds the calls under way, and so those that hang in a client
-	// that obeys no deadline. Probes may exceed it by mostProbes.
+	// mostCalls bounds the calls that run in goroutines of their own, and so
+	// those that hang in a client that obeys no deadline. Probes may exceed it
+	// by mostProbes.
 	mostCalls  = 1024
 	mostProbes = 64
 	// sections is how many breakers share the slots of a cluster: a node that
@@ -74,35 +76,49 @@ func (g *guard) call(ctx context.Context, deadline time.Time, slot int, c call) 
 		}
 		return nil, err
 	}
-	value, err := g.do(ctx, deadline, mostCalls, c)
+	short := time.Until(deadline) < g.timeout/2
+	tell := func(err error) { g.note(b, term, short, err) }
+	value, err := g.do(ctx, deadline, mostCalls, c, tell)
+	tell(err)
+	return value, err
+}
+
+// note tells a breaker how a call ended that it let through in a term. A call that
+// had less than half of the time, since others had the rest, says nothing by
+// taking longer; nor does one that was not made, or not waited for.
+func (g *guard) note(b *breaker, term int, short bool, err error) {
 	switch {
 	case err == nil, errors.Is(err, core.ErrConfig):
 		b.succeeded()
-	case !errors.Is(err, ErrUnavailable): // the request has ended
+	case !errors.Is(err, ErrUnavailable), errors.Is(err, errCrowded), short && isTimeout(err):
 	case b.failed(term, err):
 		g.changed(1, err)
 	}
-	return value, err
+}
+
+func isTimeout(err error) bool {
+	return errors.Is(err, errSilent) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 func ended(ctx context.Context) error {
 	return fmt.Errorf("redisstore: the request ended before Redis answered: %w", context.Cause(ctx))
 }
 
-// do makes a call if not too many are under way.
-func (g *guard) do(ctx context.Context, deadline time.Time, most int64, c call) (any, error) {
-	if g.underway.Add(1) > most {
+// do makes a call, unless it needs a goroutine and too many are under way. If the
+// request ends before, late is told how the call did.
+func (g *guard) do(ctx context.Context, deadline time.Time, most int64, c call, late func(error)) (any, error) {
+	direct := g.trusted.Load()
+	if !direct && g.underway.Add(1) > most {
 		g.underway.Add(-1)
 		return nil, unavailable(errCrowded)
 	}
 	g.total.Add(1)
 	own, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
-	if g.trusted.Load() {
+	if direct {
 		defer cancel()
-		defer g.underway.Add(-1)
 		return g.directly(own, c)
 	}
-	return g.aside(ctx, own, cancel, c)
+	return g.aside(ctx, own, cancel, c, late)
 }
 
 // distrusted is for how long a client is not trusted that has broken its word. It
@@ -130,7 +146,7 @@ type outcome struct {
 
 // aside makes a call in a goroutine of its own, which ends when the client
 // returns.
-func (g *guard) aside(ctx, own context.Context, cancel func(), c call) (any, error) {
+func (g *guard) aside(ctx, own context.Context, cancel func(), c call, late func(error)) (any, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		defer cancel()
@@ -141,14 +157,22 @@ func (g *guard) aside(ctx, own context.Context, cancel func(), c call) (any, err
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
+		go func() { late(last(done, own).err) }() // which ends with the call, or at its deadline
 		return nil, ended(ctx)
 	case <-own.Done():
 	}
+	o := last(done, own)
+	return o.value, o.err
+}
+
+// last returns the outcome that has come when a call's context is done.
+func last(done <-chan outcome, own context.Context) outcome {
+	<-own.Done()
 	select {
 	case o := <-done: // it was done when the goroutine ended the context
-		return o.value, o.err
+		return o
 	default:
-		return nil, unavailable(errSilent)
+		return outcome{err: unavailable(errSilent)}
 	}
 }
 
@@ -171,7 +195,7 @@ func (g *guard) try(ctx context.Context, c call) (o outcome) {
 // of its, and closes the breaker if so.
 func (g *guard) probe(b *breaker, key string) {
 	c := call{script: probeScript, keys: []string{probeKey(g.prefix, key)}}
-	_, err := g.do(context.Background(), time.Now().Add(g.timeout), mostCalls+mostProbes, c)
+	_, err := g.do(context.Background(), time.Now().Add(g.timeout), mostCalls+mostProbes, c, nil)
 	if (err == nil || errors.Is(err, core.ErrConfig)) && b.close() {
 		g.changed(-1, nil)
 	}

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -98,6 +99,58 @@ func TestCallsThatHangAreBounded(t *testing.T) {
 			t.Errorf("%d calls hang and %d requests were turned away, want %d and %d", got, atOnce.Load(), mostCalls, 2*mostCalls)
 		}
 		close(hang)
+	})
+}
+
+// TestACrowdIsNoOutage: who is turned away for want of a goroutine says nothing of
+// Redis, and a client that is called directly turns nobody away.
+func TestACrowdIsNoOutage(t *testing.T) {
+	for _, obeys := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &fakeServer{hook: func(context.Context, fakeCall) error {
+				time.Sleep(time.Millisecond)
+				return nil
+			}}
+			s := New(server.client(), Config{ObeysDeadlines: obeys})
+			var wait sync.WaitGroup
+			var away atomic.Int64
+			for i := range 3 * mostCalls {
+				wait.Go(func() {
+					if _, err := s.Decide(context.Background(), askFor(fmt.Sprint(i), 1, 9, time.Minute)); err != nil {
+						away.Add(1)
+					}
+				})
+			}
+			wait.Wait()
+			want := int64(2 * mostCalls)
+			if obeys {
+				want = 0
+			}
+			if _, err := s.Decide(context.Background(), askFor("key", 1, 9, time.Minute)); err != nil || s.Stats().Down || away.Load() != want {
+				t.Errorf("obeys %t: %d turned away, want %d; the next: %v, down: %t", obeys, away.Load(), want, err, s.Stats().Down)
+			}
+		})
+	}
+}
+
+// TestRequestsThatEndEarlyDoNotHideAnOutage: they are held for their own time, a
+// few times; then Redis is known not to answer.
+func TestRequestsThatEndEarlyDoNotHideAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New((&fakeServer{hook: func(ctx context.Context, _ fakeCall) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}).client(), Config{Timeout: time.Second})
+		for range 2 * failuresToOpen {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
+			_, _ = s.Decide(ctx, askFor("key", 1, 9, time.Minute))
+			cancel()
+		}
+		time.Sleep(time.Second)
+		if h := decideTimed(context.Background(), s, "key"); h.took != 0 || !errors.Is(h.err, ErrUnavailable) {
+			t.Errorf("held for %v, %v; want ErrUnavailable at once", h.took, h.err)
+		}
+		time.Sleep(time.Second) // for the probe that it began
 	})
 }
 
@@ -301,6 +354,10 @@ type clustered struct{ Func }
 
 func (clustered) ReloadState(context.Context) {}
 
+type redisRing struct{ Func }
+
+func (redisRing) SetAddrs(map[string]string) {}
+
 func TestWhatIsKnownOfAClient(t *testing.T) {
 	f := (&fakeServer{}).client()
 	for _, c := range []struct {
@@ -313,6 +370,7 @@ func TestWhatIsKnownOfAClient(t *testing.T) {
 		{"a client without", disobedient{f}, known{}},
 		{"a client with other Options", odd{f}, known{}},
 		{"a cluster client", clustered{f}, known{cluster: true}},
+		{"a ring, which has several servers too", redisRing{f}, known{cluster: true}},
 		{"nil", nil, known{}},
 	} {
 		if got := knownOf(c.client); got != c.want {

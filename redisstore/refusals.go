@@ -119,8 +119,9 @@ func fillLater(states, from []core.State, passed time.Duration) {
 }
 
 // wait takes the request's turn if a key of it is exhausted, and returns the
-// line to leave, or nil if there is none. The request waits until its deadline
-// at most.
+// line to leave, or nil if there is none or the turn does not come in time: half
+// of it is left for a call of the request's own, since a turn that comes late
+// says nothing of Redis.
 func (c *refusals) wait(ctx context.Context, r *request) (*line, error) {
 	l := c.lineOf(r)
 	if l == nil {
@@ -131,7 +132,7 @@ func (c *refusals) wait(ctx context.Context, r *request) (*line, error) {
 		return l, nil
 	default:
 	}
-	timer := time.NewTimer(time.Until(r.deadline))
+	timer := time.NewTimer(time.Until(r.deadline) / 2)
 	defer timer.Stop()
 	select {
 	case l.turn <- struct{}{}:
@@ -141,7 +142,7 @@ func (c *refusals) wait(ctx context.Context, r *request) (*line, error) {
 	case <-ctx.Done():
 		return nil, ended(ctx)
 	case <-timer.C:
-		return nil, unavailable(errSilent)
+		return nil, nil
 	}
 }
 
@@ -179,6 +180,19 @@ func (c *refusals) undoneOf(keys []string) (sum uint64) {
 	return sum
 }
 
+// ownOf returns what of undoneOf is the request's own: what it refunded itself
+// before it looked how its keys stand.
+func (c *refusals) ownOf(r *request) (sum uint64) {
+	for _, refunded := range r.refunded {
+		for _, key := range r.keys {
+			if c.undoings(refunded) == c.undoings(key) {
+				sum++
+			}
+		}
+	}
+	return sum
+}
+
 func (c *refusals) undoings(key string) *atomic.Uint64 {
 	return &c.undone[maphash.String(c.seed, key)%uint64(len(c.undone))]
 }
@@ -193,7 +207,7 @@ func (c *refusals) learn(r *request, began beginning, server time.Time) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !refused || began.undone != c.undoneOf(r.keys) {
+	if !refused || began.undone+c.ownOf(r) != c.undoneOf(r.keys) {
 		c.drop(r.keys)
 		return
 	}

@@ -358,3 +358,23 @@ func TestLineIsOverWhenThereIsRoom(t *testing.T) {
 		}
 	})
 }
+
+// TestTurnThatDoesNotComeIsNotWaitedForToTheEnd: a request that shares an exhausted
+// key asks Redis itself, with half of its time left.
+func TestTurnThatDoesNotComeIsNotWaitedForToTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New((&fakeServer{}).client())
+		asks := askFor("key", 1, 1, time.Hour)
+		decideOn(t, s, asks)
+		r := s.request(asks)
+		first, err := s.refused.wait(context.Background(), &r)
+		if first == nil || err != nil {
+			t.Fatalf("an exhausted key has no line: %v, %v", first, err)
+		}
+		defer first.leave()
+		start, second := time.Now(), s.request(asks)
+		if line, err := s.refused.wait(context.Background(), &second); line != nil || err != nil || time.Since(start) != DefaultTimeout/2 {
+			t.Errorf("%v, %v after %v; want to go on without a turn after %v", line, err, time.Since(start), DefaultTimeout/2)
+		}
+	})
+}

@@ -12,6 +12,7 @@ type request struct {
 	asks     []core.Ask
 	keys     []string
 	deadline time.Time
+	refunded []string // keys that were charged and refunded for a denial
 }
 
 func (s *Store) request(asks []core.Ask) request {

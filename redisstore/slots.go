@@ -146,6 +146,9 @@ func (s *Store) denied(ctx context.Context, r *request, parts []part, by int) er
 			copy(parts[i].asks[j].States, looks[i].asks[j].States)
 		}
 	}
+	for i := range parts[:by] {
+		r.refunded = append(r.refunded, parts[i].keys...)
+	}
 	for i := range r.asks {
 		r.asks[i].Receipt = core.Receipt{}
 	}

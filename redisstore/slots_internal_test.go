@@ -198,3 +198,63 @@ func TestRefundsGoSlotBySlot(t *testing.T) {
 		t.Errorf("a second refund: %v and %d calls, want none", err, len(server.calls)-calls)
 	}
 }
+
+// TestDenialOfALaterPartIsLearned: what a request takes back of its own, to find
+// how its keys stand, does not make it doubt what it saw. The last unit was taken
+// by another process.
+func TestDenialOfALaterPartIsLearned(t *testing.T) {
+	server := &fakeServer{cluster: true}
+	request := func() []core.Ask {
+		address := askFor("192.0.2.1", 1, 100, time.Hour)[0] // is asked first, and has room
+		address.Rule = "address"
+		return []core.Ask{address, askFor("mallory", 1, 5, time.Minute)[0]}
+	}
+	for range 5 {
+		decideOn(t, New(server.client(), Config{Cluster: true}), request())
+	}
+	s := New(server.client(), Config{Cluster: true})
+	server.calls = nil
+	for range 50 {
+		if decideOn(t, s, request()) {
+			t.Fatal("admitted beyond the quota")
+		}
+	}
+	if got := s.Stats(); got.Refused != 49 {
+		t.Errorf("%d of 50 refusals came from memory, with the calls %v; want 49", got.Refused, scriptsOf(server))
+	}
+}
+
+// TestSlowNodeDoesNotOpenTheBreakerOfAnother: a node that leaves the next one no
+// time says nothing of that.
+func TestSlowNodeDoesNotOpenTheBreakerOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sectionOf := func(key string) int { return slotOf(recordKey(DefaultPrefix, "rule", key)) * sections / hashSlots }
+		slow, fast := "slow", "fast"
+		for sectionOf(slow) == sectionOf(fast) {
+			fast += "!"
+		}
+		server := &fakeServer{cluster: true, hook: func(ctx context.Context, c fakeCall) error {
+			takes := 2 * time.Millisecond
+			if slotOf(c.keys[0])*sections/hashSlots == sectionOf(slow) {
+				takes = DefaultTimeout - time.Millisecond
+			}
+			select {
+			case <-time.After(takes):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+		s := New(server.client(), Config{Cluster: true})
+		for range failuresToOpen {
+			asks := append(askFor(slow, 1, 100, time.Hour), askFor(fast, 1, 1_000_000, time.Hour)...)
+			if _, err := s.Decide(context.Background(), asks); !errors.Is(err, ErrUnavailable) {
+				t.Fatalf("both nodes in time: %v", err)
+			}
+		}
+		time.Sleep(time.Second)
+		if _, err := s.Decide(context.Background(), askFor(fast, 1, 1_000_000, time.Hour)); err != nil {
+			t.Errorf("a request of the fast node alone: %v", err)
+		}
+	})
+}

@@ -20,6 +20,7 @@ type Store struct {
 	cluster atomic.Bool   // keys of different slots need calls of their own
 	guard   guard
 	refused refusals
+	claims  core.Claims
 }
 
 // New returns a store that counts with a client of the user's. It does not call
@@ -58,6 +59,14 @@ func (s *Store) Check(limits []core.Limit) error {
 		}
 	}
 	return nil
+}
+
+// Timeout returns [Config].Timeout, for the doctor.
+func (s *Store) Timeout() time.Duration { return s.config.Timeout }
+
+// Claim notes the limits of a rule for the doctor, see [core.Claims].
+func (s *Store) Claim(rule string, limits []core.Limit) (before []core.Limit) {
+	return s.claims.Claim(rule, limits)
 }
 
 // Instances returns [Config].Instances, for the limiter to divide by.

@@ -3,7 +3,9 @@
 package verify_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,6 +73,62 @@ func TestTheLastUnitIsGrantedToACallThatIsRepeated(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestARefundThatIsRepeatedGivesBackOnce: another request is charged between a
+// refund and its repetition, a while after the charge or at once, under one limit
+// and under several, which the scripts treat apart.
+func TestARefundThatIsRepeatedGivesBackOnce(t *testing.T) {
+	client := newClient(t, redistest.Start(t).Addr)
+	others := on(t, redisstore.New(client, redisstore.Config{Timeout: patient}), core.FailClosed, rulesOfDay(1, 2)...)
+	charge := func(keys ...string) {
+		if d := allowed(t, others, keys...); !d.Allowed {
+			t.Fatal("another request was denied")
+		}
+	}
+	var repeats atomic.Bool
+	twice := redisstore.Func(func(ctx context.Context, command, script string, keys, args []string) (any, error) {
+		all := []any{command, script, len(keys)}
+		for _, text := range slices.Concat(keys, args) {
+			all = append(all, text)
+		}
+		value, err := client.Do(ctx, all...).Result()
+		if err == nil && repeats.Swap(false) {
+			charge("one", "two")
+			return client.Do(ctx, all...).Result()
+		}
+		return value, err
+	})
+	limiter := on(t, redisstore.New(twice, redisstore.Config{Timeout: patient}), core.FailClosed, rulesOfDay(1, 2)...)
+	for _, pause := range []time.Duration{0, 300 * time.Millisecond, 1200 * time.Millisecond} {
+		for _, rule := range rulesOfDay(1, 2) {
+			if err := others.Reset(background, rule.Name, map[string]string{"1": "one", "2": "two"}[rule.Name]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		charge("one", "two")
+		d := allowed(t, limiter, "one", "two")
+		time.Sleep(pause)
+		repeats.Store(true)
+		if err := limiter.Refund(background, &d); err != nil {
+			t.Fatal(err)
+		}
+		for rule, key := range map[string]string{"1": "one", "2": "two"} {
+			states, err := others.Peek(background, rule, key)
+			if err != nil || states[0].Remaining != 98 {
+				t.Errorf("rule of %s limits, %v after the charge: %+v, %v; want 98 of 100 after three charges and a refund", rule, pause, states, err)
+			}
+		}
+	}
+}
+
+// rulesOfDay returns rules with so many limits, of which the first is 100 a day.
+func rulesOfDay(counts ...int) (rules []core.Rule) {
+	for _, n := range counts {
+		limits := []core.Limit{core.PerDay(100).Strict(1), core.PerHour(1000)}
+		rules = append(rules, core.Rule{Name: fmt.Sprint(n), Key: byHand, Limits: limits[:n]})
+	}
+	return rules
 }
 
 // TestForgottenScriptsLoseNothing has the server forget its scripts again and

@@ -263,8 +263,11 @@ while a do
       local generation, before = floor(at / GENERATION), floor(a.last / GENERATION)
       if generation == before then
         rest, new = sub(record, a.tail, a.tail + MOST - 1), a.new + 9
-      elseif generation == before + 1 then
-        rest = sub(record, a.tail, a.tail + a.new - 1)
+      else
+        local since = a.tail -- refunds have no time: those since the last charge count as new
+        while sub(record, since + 8, since + 8) == '<' do since = since + 9 end
+        new = 9 + since - a.tail
+        rest = sub(record, a.tail, (generation == before + 1 and a.tail + a.new or since) - 1)
       end
     end
     if a.fresh then a.born = unpack('<d', id) end

@@ -43,7 +43,10 @@ if n == 1 and flags < 2 and quota * w < 4503599627370496 then
       if generation == before then
         rest, new = sub(record, tail, tail + MOST - 1), new + 9
       else
-        rest, new = generation == before + 1 and sub(record, tail, tail + new - 1) or '', 9
+        local since = tail
+        while sub(record, since + 8, since + 8) == '<' do since = since + 9 end
+        rest = sub(record, tail, (generation == before + 1 and tail + new or since) - 1)
+        new = 9 + since - tail
       end
     else
       born = unpack('<d', id)

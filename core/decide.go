@@ -73,18 +73,16 @@ func (m *Memory) decideOne(a *ask, states []State) (now int64, admitted bool, p 
 	s := m.shard(&of)
 	s.mu.Lock()
 	now = m.clock.readUnder(&s.mu)
-	e := s.entries.find(&of)
-	if e != nil && e.plainly(a.plan) {
+	if e := s.entries.find(&of); e != nil {
 		s.entries.use(e)
-		admitted = e.decidePlainly(a, now, states)
-		s.mu.Unlock()
-		return now, admitted, p
+		if e.plainly(a.plan) {
+			admitted = e.decidePlainly(a, now, states)
+			s.mu.Unlock()
+			return now, admitted, p
+		}
 	}
 	h := held{subject: of, shard: m.shardIndex(&of)}
 	h.take(m, a, now)
-	if e != nil {
-		s.entries.use(e)
-	}
 	if admitted = h.assess(a, now, states); admitted {
 		h.admit(m, a, &p)
 	}

@@ -57,7 +57,7 @@ type Result struct {
 // limits have windows that end many times in a soak, of every algorithm whose
 // state a key is small.
 func (p Plan) limits() []core.Limit {
-	window := max(p.For/40, 10*time.Millisecond).Truncate(time.Millisecond)
+	window := max(p.For/20, 10*time.Millisecond).Truncate(time.Millisecond)
 	return []core.Limit{
 		core.Per(10, window/2).Exact(),
 		core.Per(16, window),

@@ -10,7 +10,7 @@ import (
 // TestSoakLeavesNothing: a flood by all processors leaves no goroutine, and
 // a heap that does not grow once the map is full.
 func TestSoakLeavesNothing(t *testing.T) {
-	p := soak.Plan{For: 10 * time.Second, MaxKeys: 8192, Tell: func(r soak.Reading) { t.Log(r) }}
+	p := soak.Plan{For: 10 * time.Second, MaxKeys: 4096, Tell: func(r soak.Reading) { t.Log(r) }}
 	if testing.Short() {
 		p.For = 3 * time.Second
 	}

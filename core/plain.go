@@ -15,14 +15,12 @@ func (e *entry) plainly(p *plan) bool { return e.plan == p && p.plain && e.extra
 // decidePlainly fills the states and, if all limits have room, charges them. The
 // first limit decides, once it is known whether the others have room.
 func (e *entry) decidePlainly(a *ask, now int64, states []State) (admitted bool) {
-	at, first, others := max(now, e.last), &e.plan.gauges[0], e.plan.gauges[1:]
-	admitted = true
-	for i := range others {
-		admitted = admitted && others[i].plainRoom(e.plainWords(1+i), at) >= a.cost
-	}
-	admitted = first.decidePlainly(&states[0], e.plainWords(0), at, a.cost, admitted)
-	for i := range others {
-		others[i].decidePlainly(&states[1+i], e.plainWords(1+i), at, a.cost, admitted)
+	at, p := max(now, e.last), e.plan
+	alone := len(p.gauges) == 1
+	admitted = alone || e.othersHaveRoom(at, a.cost)
+	admitted = p.gauges[0].decidePlainly(&states[0], e.plainWords(0), at, a.cost, admitted)
+	if !alone {
+		e.decideOthers(states, at, a.cost, admitted)
 	}
 	if at > now {
 		hold(states, at-now)
@@ -32,6 +30,21 @@ func (e *entry) decidePlainly(a *ask, now int64, states []State) (admitted bool)
 		a.receipt = Receipt{At: at, Serial: e.serial, Dry: true}
 	}
 	return admitted
+}
+
+func (e *entry) othersHaveRoom(at, cost int64) bool {
+	for i := 1; i < len(e.plan.gauges); i++ {
+		if e.plan.gauges[i].plainRoom(e.plainWords(i), at) < cost {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *entry) decideOthers(states []State, at, cost int64, admit bool) {
+	for i := 1; i < len(e.plan.gauges); i++ {
+		e.plan.gauges[i].decidePlainly(&states[i], e.plainWords(i), at, cost, admit)
+	}
 }
 
 // hold adds what the key's time is ahead of the clock to the waits.

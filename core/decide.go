@@ -217,6 +217,7 @@ func (h *held) admit(m *Memory, a *ask, p *pressure) {
 		h.entry = h.moving
 		a.plan.adopt(h.entry, h.at, s.entries.turn())
 	}
+	h.entry.shed(h.at)
 	h.entry.last = h.at
 	a.receipt = Receipt{At: h.at, Serial: h.entry.serial, Dry: h.dry}
 }

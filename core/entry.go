@@ -35,11 +35,17 @@ func (e *entry) name(s *subject) {
 	e.key = unsafe.String(&e.text[0], copy(e.text[:], s.key))
 }
 
-// extra is the part of an entry that few need.
+// extra is the part of an entry that few need. Many may need what is inherited at
+// the same time, under a flood, which is why that stands alone.
 type extra struct {
-	words     []int64     // if they are more than lie in the entry
-	logs      []stampLog  // of exact limits
 	inherited []inherited // of all limits, or nil
+	*ample                // or nil
+}
+
+// ample is state that does not lie in the entry itself.
+type ample struct {
+	words []int64
+	logs  []stampLog // of exact limits
 }
 
 // words returns the state of the limits of an entry.
@@ -48,6 +54,22 @@ func (e *entry) words() []int64 {
 		return e.inline[:]
 	}
 	return e.extra.words
+}
+
+// shed drops what is inherited when none of it counts any more.
+func (e *entry) shed(at int64) {
+	if e.extra == nil || e.extra.inherited == nil {
+		return
+	}
+	for i := range e.extra.inherited {
+		if e.extra.inherited[i].at(&e.plan.gauges[i], at) > 0 {
+			return
+		}
+	}
+	e.extra.inherited = nil
+	if e.extra.ample == nil {
+		e.extra = nil
+	}
 }
 
 // inherited returns what a limit began with, or nil.

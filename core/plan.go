@@ -35,11 +35,17 @@ func newPlan(rule string, number uint64, limits []Limit) *plan {
 	return p
 }
 
+func (p *plan) newEntry(at int64) *entry {
+	e := &entry{last: at}
+	p.lay(e, at)
+	return e
+}
+
 // lay gives the entry state for the plan's limits, all untouched.
 func (p *plan) lay(e *entry, at int64) {
 	e.plan, e.inline, e.extra = p, [len(e.inline)]int64{}, nil
 	if p.words > len(e.inline) || p.logs > 0 {
-		e.extra = &extra{logs: make([]stampLog, p.logs)}
+		e.extra = &extra{ample: &ample{logs: make([]stampLog, p.logs)}}
 	}
 	if p.words > len(e.inline) {
 		e.extra.words = make([]int64, p.words)

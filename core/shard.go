@@ -57,18 +57,24 @@ func (m *Memory) shard(s *subject) *shard { return &m.shards[m.shardIndex(s)] }
 // sketches goes by.
 func (m *Memory) shardIndex(s *subject) int { return int(s.hash >> 32 & uint64(len(m.shards)-1)) }
 
-// insert keeps an entry for a subject. The entry is a new one, or the one that recall made. If there is no room, the
-// least recently used entry leaves; forgot reports that its counts still
-// mattered.
+// insert keeps an entry for a subject: a new one, or the one that recall made. If
+// there is no room, the least recently used entry leaves, and a new one takes its
+// place in memory, too; forgot reports that its counts still mattered.
 func (s *shard) insert(m *Memory, p *plan, of *subject, e *entry, at int64) (kept *entry, forgot bool) {
+	var room *entry
 	if !s.reserve(m) {
-		victim := s.entries.oldest()
-		s.entries.remove(victim)
-		forgot = s.forget(m, victim, at)
+		room = s.entries.oldest()
+		s.entries.remove(room)
+		forgot = s.forget(m, room, at)
 	}
-	if e == nil {
-		e = &entry{last: at}
+	switch {
+	case e != nil:
+	case room != nil:
+		e = room
+		*e = entry{last: at}
 		p.lay(e, at)
+	default:
+		e = p.newEntry(at)
 	}
 	e.name(of)
 	s.entries.add(e)
@@ -143,8 +149,7 @@ func (s *shard) recall(p *plan, of *subject, at int64) *entry {
 			continue
 		}
 		if e == nil {
-			e = &entry{last: at}
-			p.lay(e, at)
+			e = p.newEntry(at)
 		}
 		e.inherit(g, units)
 	}

@@ -12,7 +12,7 @@ import (
 // A client of go-redis stands where this example has one whose server is not
 // there. Each of two processes then admits half of the quota.
 func ExampleNew() {
-	rdb := redisstore.Func(func(context.Context, string, string, []string, []string) (any, error) {
+	client := redisstore.Func(func(context.Context, string, string, []string, []string) (any, error) {
 		return nil, errors.New("dial tcp 127.0.0.1:6379: connect: connection refused")
 	})
 	limiter := core.MustNew(core.Config{
@@ -20,7 +20,7 @@ func ExampleNew() {
 			Name: "login", Limits: []core.Limit{core.PerHour(4).Exact()}, Failure: core.Degrade,
 			Key: func(r core.Request) (string, error) { return r.Peer(), nil },
 		}},
-		Store: redisstore.New(rdb, redisstore.Config{Instances: 2}),
+		Store: redisstore.New(client, redisstore.Config{Instances: 2}),
 	})
 	for range 3 {
 		d, err := limiter.Allow(context.Background(), "192.0.2.1")

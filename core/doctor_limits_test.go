@@ -136,3 +136,18 @@ func besiege(t *testing.T, random *rand.Rand, limits []core.Limit, idle int) str
 	}
 	return ""
 }
+
+// TestOrderOfLimitsIsNoClash: limits that two limiters of one store name in another
+// order share their counts all the same.
+func TestOrderOfLimitsIsNoClash(t *testing.T) {
+	store, second, hour := &core.Memory{}, core.PerSecond(5), core.PerHour(50)
+	for _, limits := range [][]core.Limit{{second, hour}, {hour, second}} {
+		_, err := core.New(core.Config{
+			Store: store, Doctor: core.Doctor{Strict: true},
+			Rules: []core.Rule{{Name: "shared", Key: keyfuncs.IP, Limits: limits}},
+		})
+		if err != nil {
+			t.Errorf("%v: %v", limits, err)
+		}
+	}
+}

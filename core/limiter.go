@@ -40,11 +40,13 @@ type rule struct {
 // reason than a limit ([ProblemOf] has the words to answer with), the decision is
 // the zero Decision, and nothing was charged.
 func (l *Limiter) Check(r Request) (d Decision, err error) {
-	err = l.check(r, &d)
+	err = l.CheckInto(r, &d)
 	return
 }
 
-func (l *Limiter) check(r Request, d *Decision) error {
+// CheckInto is [Limiter.Check] with the decision where the caller has it, which
+// saves adapters a copy. The decision must be the zero Decision before.
+func (l *Limiter) CheckInto(r Request, d *Decision) error {
 	d.limiter = l
 	if l.skip != nil || l.doctor.left.Load() > 0 {
 		return l.checkClosely(r, d)

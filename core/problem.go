@@ -3,7 +3,9 @@ package core
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
+	"sync"
 )
 
 // ContentTypeProblem is the media type of [Problem.JSON].
@@ -58,10 +60,21 @@ func (d *Decision) Problem() Problem {
 	return p
 }
 
-// ProblemJSON returns what JSON returns of [Decision.Problem], for less.
-func (d *Decision) ProblemJSON() []byte {
-	b := append(make([]byte, 0, 192), deniedStart...)
-	b = append(d.appendDetail(b), '"')
+// problems are buffers for bodies that are written at once.
+var problems = sync.Pool{New: func() any { return &[]byte{} }}
+
+// WriteProblem writes what JSON returns of [Decision.Problem] in one call of
+// Write. The writer may not keep it.
+func (d *Decision) WriteProblem(w io.Writer) error {
+	buffer := problems.Get().(*[]byte)
+	*buffer = d.appendProblem((*buffer)[:0])
+	_, err := w.Write(*buffer)
+	problems.Put(buffer)
+	return err
+}
+
+func (d *Decision) appendProblem(b []byte) []byte {
+	b = append(d.appendDetail(append(b, deniedStart...)), '"')
 	i, violated := 0, 0
 	for s, g := range d.shown {
 		if s.Denied {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/slidegate/slidegate/core"
@@ -57,8 +58,10 @@ func TestDenialNamesTheViolatedPolicies(t *testing.T) {
 			d = g.take(cost, "u")
 		}
 		got := read(t, d.Problem())
-		if one, two := string(d.ProblemJSON()), string(d.Problem().JSON()); one != two {
-			t.Errorf("%s: written in two ways:\n%s\n%s", c.phrase, one, two)
+		var direct strings.Builder
+		err := d.WriteProblem(&direct)
+		if one, two := direct.String(), string(d.Problem().JSON()); one != two || err != nil {
+			t.Errorf("%s: written in two ways:\n%s\n%s\n%v", c.phrase, one, two, err)
 		}
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %+v, want %+v", c.phrase, got, c.want)

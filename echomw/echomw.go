@@ -26,7 +26,7 @@ func Limit(rules ...core.Rule) echo.MiddlewareFunc {
 // limiter is nil.
 func New(limiter *core.Limiter, options ...Option) echo.MiddlewareFunc {
 	require(limiter != nil, "New needs a limiter; core.New makes one")
-	c := &config{limiter: limiter, onDenied: denied, onError: failed}
+	c := &config{limiter: limiter, onError: failed}
 	for _, option := range options {
 		option(c)
 	}
@@ -72,7 +72,7 @@ type Option func(*config)
 
 type config struct {
 	limiter  *core.Limiter
-	onDenied func(echo.Context, core.Decision) error
+	onDenied func(echo.Context, core.Decision) error // or nil
 	onError  func(echo.Context, error) error
 	refundIf func(status int) bool
 	expose   bool
@@ -108,11 +108,16 @@ func ExposeDecision() Option {
 	return func(c *config) { c.expose = true }
 }
 
-func denied(c echo.Context, d core.Decision) error {
-	if handlesErrors(c) {
+func (m *config) deny(c echo.Context, d *core.Decision) error {
+	switch {
+	case m.onDenied != nil:
+		return m.onDenied(c, *d)
+	case handlesErrors(c):
 		return asError(d.Problem(), nil)
 	}
-	return c.Blob(core.StatusDenied, core.ContentTypeProblem, d.ProblemJSON())
+	core.HeaderMap(c.Response().Header()).Set("Content-Type", core.ContentTypeProblem)
+	c.Response().WriteHeader(core.StatusDenied)
+	return d.WriteProblem(c.Response())
 }
 
 func failed(c echo.Context, err error) error {
@@ -141,13 +146,13 @@ func (m *config) handle(c echo.Context, next echo.HandlerFunc) error {
 	if m.limiter.Again(header) {
 		return next(c)
 	}
-	d, err := m.limiter.Check(request{c})
-	if err != nil {
+	var d core.Decision
+	if err := m.limiter.CheckInto(request{c}, &d); err != nil {
 		return m.onError(c, err)
 	}
 	d.SetHeaders(header)
 	if !d.Allowed {
-		return m.onDenied(c, d)
+		return m.deny(c, &d)
 	}
 	if m.expose {
 		c.SetRequest(c.Request().WithContext(core.WithDecision(c.Request().Context(), d)))

@@ -25,7 +25,7 @@ func Limit(rules ...core.Rule) fiber.Handler {
 // panics if the limiter is nil.
 func New(limiter *core.Limiter, options ...Option) fiber.Handler {
 	require(limiter != nil, "New needs a limiter; core.New makes one")
-	c := &config{limiter: limiter, onDenied: denied, onError: failed}
+	c := &config{limiter: limiter, onError: failed}
 	for _, option := range options {
 		option(c)
 	}
@@ -70,7 +70,7 @@ type Option func(*config)
 
 type config struct {
 	limiter  *core.Limiter
-	onDenied func(*fiber.Ctx, core.Decision) error
+	onDenied func(*fiber.Ctx, core.Decision) error // or nil
 	onError  func(*fiber.Ctx, error) error
 	refundIf func(status int) bool
 	expose   bool
@@ -106,11 +106,15 @@ func ExposeDecision() Option {
 	return func(c *config) { c.expose = true }
 }
 
-func denied(c *fiber.Ctx, d core.Decision) error {
-	if handlesErrors(c) {
+func (m *config) deny(c *fiber.Ctx, d *core.Decision) error {
+	switch {
+	case m.onDenied != nil:
+		return m.onDenied(c, *d)
+	case handlesErrors(c):
 		return asError(d.Problem())
 	}
-	return answer(c, core.StatusDenied, d.ProblemJSON())
+	begin(c, core.StatusDenied)
+	return d.WriteProblem(c.Response().BodyWriter())
 }
 
 func failed(c *fiber.Ctx, err error) error {
@@ -119,7 +123,8 @@ func failed(c *fiber.Ctx, err error) error {
 	if handlesErrors(c) {
 		return asError(p)
 	}
-	return answer(c, p.Status, p.JSON())
+	begin(c, p.Status)
+	return c.Send(p.JSON())
 }
 
 // handlesErrors reports whether the application handles errors itself: then a
@@ -132,9 +137,10 @@ func handlesErrors(c *fiber.Ctx) bool {
 
 func asError(p core.Problem) error { return fiber.NewError(p.Status, p.Detail) }
 
-func answer(c *fiber.Ctx, status int, problem []byte) error {
-	c.Set(fiber.HeaderContentType, core.ContentTypeProblem)
-	return c.Status(status).Send(problem)
+// begin begins a response with a problem body, in place of what there is of one.
+func begin(c *fiber.Ctx, status int) {
+	c.Response().Header.SetContentType(core.ContentTypeProblem)
+	c.Status(status).Response().ResetBody()
 }
 
 // A mark is the key under which a limiter notes that it has seen a request.
@@ -147,13 +153,13 @@ func (m *config) handle(c *fiber.Ctx) error {
 		return c.Next()
 	}
 	c.Locals(seen, true)
-	d, err := m.limiter.Check(request{c})
-	if err != nil {
+	var d core.Decision
+	if err := m.limiter.CheckInto(request{c}, &d); err != nil {
 		return m.onError(c, err)
 	}
 	d.SetHeaders(header{c})
 	if !d.Allowed {
-		return m.onDenied(c, d)
+		return m.deny(c, &d)
 	}
 	if m.expose {
 		d.KeepKeys()

@@ -66,14 +66,21 @@ func (q request) Value(key any) any {
 	return q.c.UserContext().Value(key)
 }
 
-// A header is the header of the response.
+// A header is the header of the response. It takes names as the core spells them,
+// which is fasthttp's way, too.
 type header struct{ c *fiber.Ctx }
 
-func (h header) Get(name string) string {
-	return utils.UnsafeString(h.c.Response().Header.Peek(name))
+// Get goes through the few fields that there are, where Peek would spell the name
+// anew first.
+func (h header) Get(name string) (first string) {
+	h.c.Response().Header.VisitAll(func(field, value []byte) {
+		if first == "" && string(field) == name {
+			first = utils.UnsafeString(value)
+		}
+	})
+	return first
 }
 
-// Set takes names as the core spells them, which is fasthttp's way, too.
 func (h header) Set(name, value string) {
 	h.c.Response().Header.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }

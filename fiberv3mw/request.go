@@ -66,14 +66,21 @@ func (q request) Value(key any) any {
 	return q.c.Context().Value(key)
 }
 
-// A header is the header of the response.
+// A header is the header of the response. It takes names as the core spells them,
+// which is fasthttp's way, too.
 type header struct{ c fiber.Ctx }
 
+// Get goes through the few fields that there are, where Peek would spell the name
+// anew first.
 func (h header) Get(name string) string {
-	return utils.UnsafeString(h.c.Response().Header.Peek(name))
+	for field, value := range h.c.Response().Header.All() {
+		if string(field) == name {
+			return utils.UnsafeString(value)
+		}
+	}
+	return ""
 }
 
-// Set takes names as the core spells them, which is fasthttp's way, too.
 func (h header) Set(name, value string) {
 	h.c.Response().Header.SetCanonical(utils.UnsafeBytes(name), utils.UnsafeBytes(value))
 }

@@ -25,7 +25,7 @@ func Limit(rules ...core.Rule) gin.HandlerFunc {
 // once. New panics if the limiter is nil.
 func New(limiter *core.Limiter, options ...Option) gin.HandlerFunc {
 	require(limiter != nil, "New needs a limiter; core.New makes one")
-	c := &config{limiter: limiter, onDenied: denied, onError: failed}
+	c := &config{limiter: limiter, onError: failed}
 	for _, option := range options {
 		option(c)
 	}
@@ -69,7 +69,7 @@ type Option func(*config)
 
 type config struct {
 	limiter  *core.Limiter
-	onDenied func(*gin.Context, core.Decision)
+	onDenied func(*gin.Context, core.Decision) // or nil
 	onError  func(*gin.Context, error)
 	refundIf func(status int) bool
 	expose   bool
@@ -104,8 +104,14 @@ func ExposeDecision() Option {
 	return func(c *config) { c.expose = true }
 }
 
-func denied(c *gin.Context, d core.Decision) {
-	c.Data(core.StatusDenied, core.ContentTypeProblem, d.ProblemJSON())
+func (m *config) deny(c *gin.Context, d *core.Decision) {
+	if m.onDenied != nil {
+		m.onDenied(c, *d)
+		return
+	}
+	core.HeaderMap(c.Writer.Header()).Set("Content-Type", core.ContentTypeProblem)
+	c.Status(core.StatusDenied)
+	_ = d.WriteProblem(c.Writer)
 }
 
 func failed(c *gin.Context, err error) {
@@ -119,8 +125,8 @@ func (m *config) handle(c *gin.Context) {
 	if m.limiter.Again(header) {
 		return
 	}
-	d, err := m.limiter.Check(request{c})
-	if err != nil {
+	var d core.Decision
+	if err := m.limiter.CheckInto(request{c}, &d); err != nil {
 		c.Abort()
 		m.onError(c, err)
 		return
@@ -128,7 +134,7 @@ func (m *config) handle(c *gin.Context) {
 	d.SetHeaders(header)
 	if !d.Allowed {
 		c.Abort()
-		m.onDenied(c, d)
+		m.deny(c, &d)
 		return
 	}
 	if m.expose {

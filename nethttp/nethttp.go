@@ -26,7 +26,7 @@ func Limit(rules ...core.Rule) func(http.Handler) http.Handler {
 // limiter is nil.
 func New(limiter *core.Limiter, options ...Option) func(http.Handler) http.Handler {
 	require(limiter != nil, "New needs a limiter; core.New makes one")
-	c := config{limiter: limiter, onDenied: denied, onError: failed}
+	c := config{limiter: limiter, onError: failed}
 	for _, option := range options {
 		option(&c)
 	}
@@ -71,7 +71,7 @@ type Option func(*config)
 
 type config struct {
 	limiter  *core.Limiter
-	onDenied func(http.ResponseWriter, *http.Request, core.Decision)
+	onDenied func(http.ResponseWriter, *http.Request, core.Decision) // or nil
 	onError  func(http.ResponseWriter, *http.Request, error)
 	refundIf func(status int) bool
 	expose   bool
@@ -106,20 +106,26 @@ func ExposeDecision() Option {
 	return func(c *config) { c.expose = true }
 }
 
-func denied(w http.ResponseWriter, _ *http.Request, d core.Decision) {
-	answer(w, core.StatusDenied, d.ProblemJSON())
+func (c *config) deny(w http.ResponseWriter, r *http.Request, d *core.Decision) {
+	if c.onDenied != nil {
+		c.onDenied(w, r, *d)
+		return
+	}
+	begin(w, core.StatusDenied)
+	_ = d.WriteProblem(w)
 }
 
 func failed(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
 	p := core.ProblemOf(err)
-	answer(w, p.Status, p.JSON())
+	begin(w, p.Status)
+	_, _ = w.Write(p.JSON())
 }
 
-func answer(w http.ResponseWriter, status int, problem []byte) {
+// begin begins a response with a problem body.
+func begin(w http.ResponseWriter, status int) {
 	core.HeaderMap(w.Header()).Set("Content-Type", core.ContentTypeProblem)
 	w.WriteHeader(status)
-	_, _ = w.Write(problem)
 }
 
 type handler struct {
@@ -133,14 +139,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
-	d, err := h.limiter.Check(request{r})
-	if err != nil {
+	var d core.Decision
+	if err := h.limiter.CheckInto(request{r}, &d); err != nil {
 		h.onError(w, r, err)
 		return
 	}
 	d.SetHeaders(header)
 	if !d.Allowed {
-		h.onDenied(w, r, d)
+		h.deny(w, r, &d)
 		return
 	}
 	if h.expose {

@@ -141,6 +141,13 @@ func (p *page) middleware() {
 		}
 		p.row(cells...)
 	}
+	p.printf("\nThe floor decides as above, denies nobody, and as middleware sets two header fields that always say the same. What it takes of the fastest other limiter is what no exact limiter with two fields can go below:\n\n")
+	p.head("framework", "fastest other", "the floor ÷ it")
+	for _, framework := range []string{peers.NetHTTP, peers.Echo, peers.Fiber} {
+		of := func(limiter string) string { return service(framework, "allowed", limiter) }
+		best := p.fastest(others(framework), of)
+		p.row(framework, best, p.ratio(of(peers.Floor), of(best)).text(""))
+	}
 	p.printf("\n")
 }
 

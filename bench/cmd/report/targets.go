@@ -163,7 +163,7 @@ func deciders() (names []string) {
 // others returns the names of the other limiters on a framework.
 func others(framework string) (names []string) {
 	for _, s := range peers.Services() {
-		if s.Framework == framework && !ours(s.Limiter) && s.Limiter != peers.None {
+		if s.Framework == framework && !ours(s.Limiter) && peers.Denies(s.Limiter) {
 			names = append(names, s.Limiter)
 		}
 	}

@@ -2,11 +2,7 @@ package peers
 
 import (
 	"context"
-	"hash/maphash"
 	"net/http"
-	"runtime"
-	"sync"
-	"time"
 
 	"github.com/slidegate/slidegate/core"
 	"github.com/slidegate/slidegate/keyfuncs"
@@ -55,55 +51,4 @@ func decider(limiter *core.Limiter) Decider {
 		d, _ := limiter.Allow(ctx, key)
 		return d.Allowed
 	}
-}
-
-// floor does what every exact keyed limiter has to do, and nothing else: one
-// seeded hash, which chooses a shard so that it is of use, one lock, one reading
-// of the clock and one look-up in a map. It has as many shards as ours.
-func floor() Limiter {
-	return Limiter{Name: Floor, Decider: func(Load) Decider { return newFloor().count }}
-}
-
-type floorStore struct {
-	base   time.Time
-	seed   maphash.Seed
-	shards []floorShard
-}
-
-type floorShard struct {
-	mu     sync.Mutex
-	counts map[string]*floorCount
-	_      [48]byte // keeps two locks out of one cache line
-}
-
-type floorCount struct {
-	units int64
-	last  time.Duration
-}
-
-func newFloor() *floorStore {
-	n := 1
-	for n < 8*runtime.GOMAXPROCS(0) {
-		n *= 2
-	}
-	f := &floorStore{base: time.Now(), seed: maphash.MakeSeed(), shards: make([]floorShard, n)}
-	for i := range f.shards {
-		f.shards[i].counts = map[string]*floorCount{}
-	}
-	return f
-}
-
-func (f *floorStore) count(key string) bool {
-	s := &f.shards[maphash.String(f.seed, key)&uint64(len(f.shards)-1)]
-	s.mu.Lock()
-	now := time.Since(f.base)
-	c := s.counts[key]
-	if c == nil {
-		c = &floorCount{}
-		s.counts[key] = c
-	}
-	c.units++
-	c.last = now
-	s.mu.Unlock()
-	return true
 }

@@ -51,6 +51,9 @@ func (l Load) quota() int64 {
 // A Decider takes one unit for a key and reports whether it was admitted.
 type Decider func(key string) bool
 
+// Denies reports whether the limiter of a name denies at all.
+func Denies(limiter string) bool { return limiter != Floor && limiter != None }
+
 // A Limiter is one that takes part.
 type Limiter struct {
 	// Name is its name in benchmarks and reports.

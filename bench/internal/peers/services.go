@@ -126,6 +126,7 @@ func echoServices() []Service {
 		service(Ours, func(l Load) echo.MiddlewareFunc { return echomw.New(NewLimiter(l, Limit(l))) }),
 		service(WithoutHeaders, func(l Load) echo.MiddlewareFunc { return echomw.New(headerless(l)) }),
 		service("echo", func(l Load) echo.MiddlewareFunc { return middleware.RateLimiter(EchoStore(l)) }),
+		service(Floor, floorOnEcho),
 		service(None, func(Load) echo.MiddlewareFunc { return func(next echo.HandlerFunc) echo.HandlerFunc { return next } }),
 	}
 }
@@ -156,6 +157,7 @@ func fiberServices() []Service {
 	return []Service{
 		service(Ours, func(l Load) fiber.Handler { return fibermw.New(NewLimiter(l, Limit(l))) }),
 		service("fiber", own),
+		service(Floor, floorOnFiber),
 		service(None, func(Load) fiber.Handler { return func(c *fiber.Ctx) error { return c.Next() } }),
 	}
 }

@@ -77,7 +77,7 @@ func (d *Decision) setAllowed(h HeaderMap) {
 		values [2]string
 		text   [usualText]byte
 	}{}
-	f.values = [...]string{d.limiter.policies, finished(d.appendStates(f.text[:0]))}
+	f.values[0], f.values[1] = d.limiter.policies, finished(d.appendStates(f.text[:0]))
 	h[headerPolicy], h[headerRateLimit] = f.values[0:1:1], f.values[1:2:2]
 }
 
@@ -92,7 +92,7 @@ func (d *Decision) setDenied(h HeaderMap) {
 		b = strconv.AppendInt(b, d.retrySeconds(), 10)
 	}
 	text := finished(b)
-	f.values = [...]string{d.limiter.policies, text[:split], "no-store", text[split:]}
+	f.values[0], f.values[1], f.values[2], f.values[3] = d.limiter.policies, text[:split], "no-store", text[split:]
 	h[headerPolicy], h[headerRateLimit], h[headerCacheControl] = f.values[0:1:1], f.values[1:2:2], f.values[2:3:3]
 	if !d.Never {
 		h[headerRetryAfter] = f.values[3:4:4]

@@ -37,7 +37,7 @@ func (f *figures) read(r io.Reader) error {
 		case *benchfmt.SyntaxError:
 			return record
 		case *benchfmt.Result:
-			f.cpu = record.GetConfig("cpu")
+			f.cpu = strings.TrimSpace(record.GetConfig("cpu"))
 			keepLeast(round, record)
 		}
 	}

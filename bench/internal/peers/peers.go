@@ -4,7 +4,9 @@
 //
 // # What is equal
 //
-// Every limiter gets the same keys in the same order and one limit. To admit, it
+// Every limiter gets the same keys in the same order and one limit. They are equal
+// to the keys that it may have kept, but not the same strings, as in a server,
+// where each request brings its own. To admit, it
 // has a quota that no benchmark can use up; to deny, a quota of one request an
 // hour, which is used up before. Where there is a middleware, it keys by the
 // address of the connection as its documentation shows it, and writes the

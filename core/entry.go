@@ -1,39 +1,60 @@
 package core
 
 import (
+	"encoding/binary"
 	"slices"
-	"strings"
-	"unsafe"
 )
 
 // An entry holds the counters of one subject: of all limits of a rule for one
-// key, side by side, so that several limits cost one look-up. What a request
-// under a limit of two counters and a key of up to 24 bytes reads is its first
-// 128 bytes, two lines of a cache; all of it is three.
+// key, side by side, so that several limits cost one look-up. It takes three lines
+// of a cache, of which a request under one limit of two counters and a short key,
+// such as an IPv4 address, needs only the first.
 type entry struct {
-	subject
-	chain *entry // the next one in the table's chain
-	plan  *plan
-	last  int64  // the instant of the last charge: the key's time never runs backwards
-	extra *extra // what few entries have, or nil
-
-	text   [24]byte // of a key that fits
-	turn   uint64   // when it was put at the front in the order of use
-	serial uint64   // tells the entry from an earlier one of the same subject
+	plan   *plan
+	last   int64    // the instant of the last charge: the key's time never runs backwards
+	turn   uint32   // when it was put at the front in the order of use
+	length uint8    // of the key, or 0 of a long one
+	bare   bool     // there is nothing extra
+	short  [18]byte // the key, if it fits
 	inline [9]int64 // the words, if they are no more: three limits of two counters
 
-	older, newer *entry // in the order of use
+	hash   uint64
+	serial uint64 // tells the entry from an earlier one of the same subject
+
+	extra        *extra           // what few entries have, or nil
+	older, newer *entry           // in the order of use
+	text         [longestKey]byte // the key, if it does not fit in front, or the tag of a long one
 }
 
 // name gives an entry its subject. The key is copied here and only here.
 func (e *entry) name(s *subject) {
-	e.subject = *s
-	if len(s.key) > len(e.text) {
-		e.key = strings.Clone(s.key)
-		return
+	e.hash, e.length = s.hash, uint8(len(s.key))
+	switch {
+	case s.key == "":
+		binary.NativeEndian.PutUint64(e.text[:], s.tag)
+	case len(s.key) <= len(e.short):
+		copy(e.short[:], s.key)
+	default:
+		copy(e.text[:], s.key)
 	}
-	e.key = unsafe.String(&e.text[0], copy(e.text[:], s.key))
 }
+
+// of reports whether the entry, which has the subject's hash, is the subject's.
+func (e *entry) of(s *subject) bool {
+	n := len(s.key)
+	switch {
+	case int(e.length) != n:
+		return false
+	case n == 0:
+		return binary.NativeEndian.Uint64(e.text[:]) == s.tag
+	case n <= len(e.short):
+		return string(e.short[:n]) == s.key && e.plan.number == s.tag
+	}
+	return string(e.text[:n]) == s.key && e.plan.number == s.tag
+}
+
+// setExtra gives the entry what few have, or takes it.
+func (e *entry) setExtra(x *extra) { e.extra, e.bare = x, x == nil }
 
 // extra is the part of an entry that few need. Many may need what is inherited at
 // the same time, under a flood, which is why that stands alone.
@@ -58,7 +79,7 @@ func (e *entry) words() []int64 {
 
 // shed drops what is inherited when none of it counts any more.
 func (e *entry) shed(at int64) {
-	if e.extra == nil || e.extra.inherited == nil {
+	if e.bare || e.extra.inherited == nil {
 		return
 	}
 	for i := range e.extra.inherited {
@@ -68,13 +89,13 @@ func (e *entry) shed(at int64) {
 	}
 	e.extra.inherited = nil
 	if e.extra.ample == nil {
-		e.extra = nil
+		e.setExtra(nil)
 	}
 }
 
 // inherited returns what a limit began with, or nil.
 func (e *entry) inherited(g *gauge) *inherited {
-	if e == nil || e.extra == nil || e.extra.inherited == nil {
+	if e == nil || e.bare || e.extra.inherited == nil {
 		return nil
 	}
 	return &e.extra.inherited[g.index]
@@ -82,8 +103,8 @@ func (e *entry) inherited(g *gauge) *inherited {
 
 // inherit gives the entry units to begin with.
 func (e *entry) inherit(g *gauge, i inherited) {
-	if e.extra == nil {
-		e.extra = &extra{}
+	if e.bare {
+		e.setExtra(&extra{})
 	}
 	if e.extra.inherited == nil {
 		e.extra.inherited = make([]inherited, len(e.plan.gauges))

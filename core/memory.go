@@ -15,10 +15,9 @@ const DefaultMaxKeys = 65_536
 // must not be copied after first use. It starts no goroutine and needs no
 // closing: old keys leave when new ones come.
 //
-// A key of up to 24 bytes takes about 210 bytes under up to three limits of two
+// A key, however long, takes about 230 bytes under up to three limits of two
 // counters, 8 more for every further slot, and 16 to 32 for each unit in the
-// window of an exact limit; a longer key takes up to 64 more. Time
-// is read from the monotonic clock, on the wall clock's base of when the store
+// window of an exact limit. Time is read from the monotonic clock, on the wall clock's base of when the store
 // was first used; [Config].Now replaces it.
 type Memory struct {
 	// MaxKeys bounds how many subjects (keys, a rule each) are kept; zero

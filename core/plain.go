@@ -10,7 +10,7 @@ import "time"
 func (l Limit) plain() bool { return l.algorithm == Smooth && l.Slots() == 1 && !l.dryRun }
 
 // plainly reports whether an entry can be decided on here.
-func (e *entry) plainly(p *plan) bool { return e.plan == p && p.plain && e.extra == nil }
+func (e *entry) plainly(p *plan) bool { return e.plan == p && p.plain && e.bare }
 
 // decidePlainly fills the states and, if all limits have room, charges them. The
 // first limit decides, once it is known whether the others have room.

@@ -43,9 +43,10 @@ func (p *plan) newEntry(at int64) *entry {
 
 // lay gives the entry state for the plan's limits, all untouched.
 func (p *plan) lay(e *entry, at int64) {
-	e.plan, e.inline, e.extra = p, [len(e.inline)]int64{}, nil
+	e.plan, e.inline = p, [len(e.inline)]int64{}
+	e.setExtra(nil)
 	if p.words > len(e.inline) || p.logs > 0 {
-		e.extra = &extra{ample: &ample{logs: make([]stampLog, p.logs)}}
+		e.setExtra(&extra{ample: &ample{logs: make([]stampLog, p.logs)}})
 	}
 	if p.words > len(e.inline) {
 		e.extra.words = make([]int64, p.words)

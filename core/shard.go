@@ -57,28 +57,26 @@ func (m *Memory) shard(s *subject) *shard { return &m.shards[m.shardIndex(s)] }
 // sketches goes by.
 func (m *Memory) shardIndex(s *subject) int { return int(s.hash >> 32 & uint64(len(m.shards)-1)) }
 
-// insert keeps an entry for a subject: a new one, or the one that recall made. If
-// there is no room, the least recently used entry leaves, and a new one takes its
-// place in memory, too; forgot reports that its counts still mattered.
-func (s *shard) insert(m *Memory, p *plan, of *subject, e *entry, at int64) (kept *entry, forgot bool) {
-	var room *entry
-	if !s.reserve(m) {
-		room = s.entries.oldest()
-		s.entries.remove(room)
-		forgot = s.forget(m, room, at)
+// insert keeps an entry for a subject: a new one, or what recall made. If there is
+// no room, the least recently used entry leaves, and gives its place in memory;
+// forgot reports that its counts still mattered.
+func (s *shard) insert(m *Memory, p *plan, of *subject, recalled *entry, at int64) (e *entry, forgot bool) {
+	if s.reserve(m) {
+		e = s.entries.place()
+	} else {
+		e = s.entries.oldest()
+		s.entries.remove(e)
+		forgot = s.forget(m, e, at)
 	}
-	switch {
-	case e != nil:
-	case room != nil:
-		e = room
+	if recalled != nil {
+		*e = *recalled
+	} else {
 		*e = entry{last: at}
 		p.lay(e, at)
-	default:
-		e = p.newEntry(at)
 	}
 	e.name(of)
 	s.entries.add(e)
-	e.serial = e.turn
+	e.serial = s.entries.turns
 	return e, forgot
 }
 
@@ -188,6 +186,7 @@ func (s *shard) reset(m *Memory, p *plan, of *subject) {
 	now := m.clock.read()
 	if e := s.entries.find(of); e != nil {
 		s.entries.remove(e)
+		s.entries.free(e)
 		if s.entries.count >= m.private {
 			m.pool.Add(1)
 		}

@@ -1,51 +1,85 @@
 package core
 
-// A table holds the entries of a shard: a hash table with chains, whose entries
-// are also in the order of their use. Both run through the entries themselves,
-// so that a look-up hashes once, reads little memory that is not needed anyway,
-// and an entry is one allocation beside its key.
+import "math/bits"
+
+// A table holds the entries of a shard: a hash table by open addressing, whose
+// entries are also in the order of their use. The order runs through the entries
+// themselves; the slots hold all that a look-up needs to pass over those of other
+// subjects, so that it reads no entry but its own.
 //
-// The table grows a chain at a time (linear hashing: Litwin, VLDB 1980), so that
-// no insertion has to move all that is there.
+// The slots are sorted by hash, with gaps (Amble and Knuth, The Computer Journal
+// 1974): a hash in vain is looked for no further than one found, and a table twice
+// as large is filled in one pass that reads no entry.
 type table struct {
-	chains []*entry // their heads
-	mask   uint64   // the number of chains, rounded up to a power of two, less 1
-	count  int
-	turns  uint64 // how often an entry was put at the front
-	lag    uint64 // how many turns an entry may have been there before it is again
-	ends   entry  // its older is the newest entry, and its newer the oldest
+	slots []slot // the last is free
+	shift uint   // takes a hash to its home, the first slot where it may lie
+	count int
+	turns uint64 // how often an entry was put at the front
+	lag   uint32 // how many turns an entry may have been there before it is again
+	ends  entry  // its older is the newest entry, and its newer the oldest
+	fresh []entry
+	freed *entry // and older ones from there
 }
+
+// A slot is free, or has an entry and its hash.
+type slot struct {
+	hash  uint64
+	entry *entry
+}
+
+const (
+	fewestHomes   = 8
+	entriesAtOnce = 42 // 8 KiB
+)
 
 // newTable returns a table for about so many entries. An entry that leaves it as
 // the oldest, when it has as many, was not used while three quarters of the
 // others were, and while half of them were if it has half as many; in tables for
 // less than four, while all were.
-func newTable(room int) table { return table{chains: make([]*entry, 1), lag: uint64(room / 4)} }
+func newTable(room int) table {
+	t := table{lag: uint32(min(room/4, 1<<30))}
+	t.lay(fewestHomes)
+	return t
+}
 
-// chain returns where the chain of a hash begins. One that has not been split in
-// this round lies where it was in the last.
-func (t *table) chain(hash uint64) **entry {
-	i := hash & t.mask
-	if i >= uint64(len(t.chains)) {
-		i &= t.mask >> 1
+// lay makes new slots, of which so many are homes.
+func (t *table) lay(homes int) {
+	t.slots = make([]slot, homes+1, homes+1+min(homes, 32))
+	t.shift = 64 - uint(bits.TrailingZeros(uint(homes)))
+}
+
+func (t *table) homes() int { return 1 << (64 - t.shift) }
+
+func (t *table) home(hash uint64) int { return int(hash >> (t.shift & 63)) }
+
+// seek returns the first slot for a hash: the first that is free or has no lesser
+// one.
+func (t *table) seek(hash uint64) int {
+	i := t.home(hash)
+	for t.slots[i].entry != nil && t.slots[i].hash < hash {
+		i++
 	}
-	return &t.chains[i]
+	return i
 }
 
 // find returns the entry of a subject, or nil.
 func (t *table) find(s *subject) *entry {
-	e := *t.chain(s.hash)
-	for e != nil && (e.hash != s.hash || e.tag != s.tag || e.key != s.key) {
-		e = e.chain
+	for i := t.home(s.hash); ; i++ {
+		switch slot := &t.slots[i]; {
+		case slot.entry == nil || slot.hash > s.hash:
+			return nil
+		case slot.hash == s.hash && slot.entry.of(s):
+			return slot.entry
+		}
 	}
-	return e
 }
 
 // use makes an entry the most recently used, unless it is among the first of
 // these anyway, whose order is left as it is: most requests come from keys that
-// came not long before, and leave the list alone.
+// came not long before, and leave the list alone. After four billion turns an old
+// entry may pass for one of the first once, which does no harm.
 func (t *table) use(e *entry) {
-	if t.turns-e.turn > t.lag {
+	if uint32(t.turns)-e.turn > t.lag {
 		t.relist(e)
 	}
 }
@@ -59,41 +93,78 @@ func (t *table) relist(e *entry) {
 // add keeps an entry, as the most recently used.
 func (t *table) add(e *entry) {
 	t.count++
-	for len(t.chains) < 2*t.count {
-		t.split()
+	if 8*t.count > 7*t.homes() {
+		t.grow()
 	}
-	head := t.chain(e.hash)
-	e.chain, *head = *head, e
+	t.put(t.seek(e.hash), slot{e.hash, e})
 	t.list(e)
 }
 
-// split adds a chain, and moves there what it is for from the one that had it.
-func (t *table) split() {
-	n := uint64(len(t.chains))
-	if n > t.mask {
-		t.mask = t.mask<<1 | 1
+// put takes a slot, and moves those from it on by one, as far as there are any.
+func (t *table) put(i int, s slot) {
+	end := i
+	for t.slots[end].entry != nil {
+		end++
 	}
-	t.chains = append(t.chains, nil)
-	from, to := &t.chains[n&(t.mask>>1)], &t.chains[n]
-	for *from != nil {
-		e := *from
-		if e.hash&t.mask != n {
-			from = &e.chain
+	t.reach(end)
+	copy(t.slots[i+1:end+1], t.slots[i:end])
+	t.slots[i] = s
+}
+
+// reach adds a slot if one is to be taken that is the last.
+func (t *table) reach(i int) {
+	if i == len(t.slots)-1 {
+		t.slots = append(t.slots, slot{})
+	}
+}
+
+// grow doubles the homes.
+func (t *table) grow() {
+	old, next := t.slots, 0
+	t.lay(2 * t.homes())
+	for _, s := range old {
+		if s.entry == nil {
 			continue
 		}
-		*from, e.chain, *to = e.chain, *to, e
+		next = max(next, t.home(s.hash))
+		t.reach(next)
+		t.slots[next] = s
+		next++
 	}
 }
 
 func (t *table) remove(e *entry) {
 	t.count--
-	link := t.chain(e.hash)
-	for *link != e {
-		link = &(*link).chain
+	i := t.seek(e.hash)
+	for t.slots[i].entry != e {
+		i++
 	}
-	*link = e.chain
+	end := i + 1
+	for t.slots[end].entry != nil && t.home(t.slots[end].hash) < end {
+		end++
+	}
+	copy(t.slots[i:], t.slots[i+1:end])
+	t.slots[end-1] = slot{}
 	t.unlist(e)
 }
+
+// place returns room for an entry that is to be added. Those of one table lie side
+// by side, in the order in which a flood comes and goes.
+func (t *table) place() *entry {
+	if e := t.freed; e != nil {
+		t.freed, e.older = e.older, nil
+		return e
+	}
+	if len(t.fresh) == 0 {
+		t.fresh = make([]entry, min(entriesAtOnce, max(1, 4*int(t.lag))))
+	}
+	e := &t.fresh[0]
+	t.fresh = t.fresh[1:]
+	return e
+}
+
+// free takes back the room of an entry that was removed.
+func (t *table) free(e *entry) { e.older, t.freed = t.freed, e }
 
 // oldest returns the least recently used entry. The table must not be empty.
 func (t *table) oldest() *entry { return t.ends.newer }
@@ -105,7 +176,7 @@ func (t *table) list(e *entry) {
 	}
 	e.older, e.newer = t.ends.older, &t.ends
 	e.older.newer, e.newer.older = e, e
-	e.turn = t.turn()
+	e.turn = uint32(t.turn())
 }
 
 func (t *table) unlist(e *entry) {

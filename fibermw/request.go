@@ -73,6 +73,7 @@ type header struct{ c *fiber.Ctx }
 // Get goes through the few fields that there are, where Peek would spell the name
 // anew first.
 func (h header) Get(name string) (first string) {
+	//lint:ignore SA1019 All, its successor, is newer than what Fiber asks for
 	h.c.Response().Header.VisitAll(func(field, value []byte) {
 		if first == "" && string(field) == name {
 			first = utils.UnsafeString(value)

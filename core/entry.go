@@ -24,6 +24,7 @@ type entry struct {
 	extra        *extra           // what few entries have, or nil
 	older, newer *entry           // in the order of use
 	text         [longestKey]byte // the key, if it does not fit in front, or the tag of a long one
+	place        uint32           // its number in the table
 }
 
 // name gives an entry its subject. The key is copied here and only here.
@@ -39,14 +40,14 @@ func (e *entry) name(s *subject) {
 	}
 }
 
-// of reports whether the entry, which has the subject's hash, is the subject's.
+// of reports whether the entry is a subject's.
 func (e *entry) of(s *subject) bool {
 	n := len(s.key)
 	switch {
 	case int(e.length) != n:
 		return false
 	case n == 0:
-		return binary.NativeEndian.Uint64(e.text[:]) == s.tag
+		return e.hash == s.hash && binary.NativeEndian.Uint64(e.text[:]) == s.tag
 	case n <= len(e.short):
 		return string(e.short[:n]) == s.key && e.plan.number == s.tag
 	}

@@ -70,7 +70,7 @@ func TestPeekPrefersTheKeyAsGiven(t *testing.T) {
 type wrappedMemory struct{ core.Store }
 
 // RL-057: whoever can choose keys cannot choose one that shares another's count.
-// Keys of up to 40 bytes are compared as a whole; longer ones by 128 bits of a
+// Keys of up to 36 bytes are compared as a whole; longer ones by 128 bits of a
 // hash with a secret seed, so that no list of keys can be prepared to collide.
 func TestRL057AMillionKeysShareNothing(t *testing.T) {
 	n := 1_000_000

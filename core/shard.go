@@ -62,16 +62,17 @@ func (m *Memory) shardIndex(s *subject) int { return int(s.hash >> 32 & uint64(l
 // forgot reports that its counts still mattered.
 func (s *shard) insert(m *Memory, p *plan, of *subject, recalled *entry, at int64) (e *entry, forgot bool) {
 	if s.reserve(m) {
-		e = s.entries.place()
+		e = s.entries.take()
 	} else {
 		e = s.entries.oldest()
 		s.entries.remove(e)
 		forgot = s.forget(m, e, at)
 	}
 	if recalled != nil {
+		recalled.place = e.place
 		*e = *recalled
 	} else {
-		*e = entry{last: at}
+		*e = entry{last: at, place: e.place}
 		p.lay(e, at)
 	}
 	e.name(of)

@@ -11,7 +11,7 @@ type subject struct {
 
 // longestKey is the length up to which a key is kept as it is. Of a longer one
 // only two seeded hashes are, so that every entry takes the same room.
-const longestKey = 40
+const longestKey = 36
 
 func (m *Memory) subject(p *plan, key string) subject {
 	s := subject{hash: maphash.String(m.seed, key) + p.salt, tag: p.number, key: key}

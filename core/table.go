@@ -1,36 +1,33 @@
 package core
 
-import "math/bits"
-
 // A table holds the entries of a shard: a hash table by open addressing, whose
 // entries are also in the order of their use. The order runs through the entries
-// themselves; the slots hold all that a look-up needs to pass over those of other
-// subjects, so that it reads no entry but its own.
+// themselves; the slots hold what a look-up needs to pass over those of other
+// subjects, so that it reads next to no entry but its own.
 //
-// The slots are sorted by hash, with gaps (Amble and Knuth, The Computer Journal
-// 1974): a hash in vain is looked for no further than one found, and a table twice
-// as large is filled in one pass that reads no entry.
+// The slots are sorted by tag, with gaps (Amble and Knuth, The Computer Journal
+// 1974): a tag in vain is looked for no further than one found, and a larger table
+// is filled in one pass that reads no entry.
 type table struct {
-	slots []slot // the last is free
-	shift uint   // takes a hash to its home, the first slot where it may lie
-	count int
-	turns uint64 // how often an entry was put at the front
-	lag   uint32 // how many turns an entry may have been there before it is again
-	ends  entry  // its older is the newest entry, and its newer the oldest
-	fresh []entry
-	freed *entry // and older ones from there
+	slots  []slot // the last is free
+	homes  uint64 // how many of them are the first for some tag
+	places []*places
+	count  int
+	turns  uint64 // how often an entry was put at the front
+	lag    uint32 // how many turns an entry may have been there before it is again
+	taken  uint32 // places that were ever given out
+	freed  *entry // one that was given back, and older ones from there
+	ends   entry  // its older is the newest entry, and its newer the oldest
 }
 
-// A slot is free, or has an entry and its hash.
-type slot struct {
-	hash  uint64
-	entry *entry
-}
+// A slot is free, or has a part of a hash and the number of the place of its entry.
+type slot struct{ tag, place uint32 }
 
-const (
-	fewestHomes   = 8
-	entriesAtOnce = 42 // 8 KiB
-)
+// places hold entries that came one after another side by side. The first place
+// of a table has the number 1.
+type places [64]entry
+
+const fewestHomes = 8
 
 // newTable returns a table for about so many entries. An entry that leaves it as
 // the oldest, when it has as many, was not used while three quarters of the
@@ -43,33 +40,36 @@ func newTable(room int) table {
 }
 
 // lay makes new slots, of which so many are homes.
-func (t *table) lay(homes int) {
+func (t *table) lay(homes uint64) {
 	t.slots = make([]slot, homes+1, homes+1+min(homes, 32))
-	t.shift = 64 - uint(bits.TrailingZeros(uint(homes)))
+	t.homes = homes
 }
 
-func (t *table) homes() int { return 1 << (64 - t.shift) }
+// tagOf takes the bits of a hash that slots go by. The least of them choose the
+// shard, so that they are the same in all of a table.
+func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 
-func (t *table) home(hash uint64) int { return int(hash >> (t.shift & 63)) }
+// home returns the first slot that a tag may lie in.
+func (t *table) home(tag uint32) int { return int(uint64(tag) * t.homes >> 32) }
 
-// seek returns the first slot for a hash: the first that is free or has no lesser
-// one.
-func (t *table) seek(hash uint64) int {
-	i := t.home(hash)
-	for t.slots[i].entry != nil && t.slots[i].hash < hash {
-		i++
-	}
-	return i
+// at returns the entry of a slot that is taken.
+func (t *table) at(s slot) *entry {
+	i := s.place - 1
+	return &t.places[i/uint32(len(places{}))][i%uint32(len(places{}))]
 }
 
 // find returns the entry of a subject, or nil.
 func (t *table) find(s *subject) *entry {
-	for i := t.home(s.hash); ; i++ {
-		switch slot := &t.slots[i]; {
-		case slot.entry == nil || slot.hash > s.hash:
+	tag := tagOf(s.hash)
+	for i := t.home(tag); ; i++ {
+		slot := t.slots[i]
+		if slot.place == 0 || slot.tag > tag {
 			return nil
-		case slot.hash == s.hash && slot.entry.of(s):
-			return slot.entry
+		}
+		if slot.tag == tag {
+			if e := t.at(slot); e.of(s) {
+				return e
+			}
 		}
 	}
 }
@@ -90,25 +90,50 @@ func (t *table) relist(e *entry) {
 	t.list(e)
 }
 
+// take returns a place for an entry that is to be added.
+func (t *table) take() *entry {
+	if e := t.freed; e != nil {
+		t.freed, e.older = e.older, nil
+		return e
+	}
+	if int(t.taken) == len(t.places)*len(places{}) {
+		t.places = append(t.places, &places{})
+	}
+	t.taken++
+	e := t.at(slot{place: t.taken})
+	e.place = t.taken
+	return e
+}
+
+// free takes back the place of an entry that was removed.
+func (t *table) free(e *entry) { e.older, t.freed = t.freed, e }
+
 // add keeps an entry, as the most recently used.
 func (t *table) add(e *entry) {
 	t.count++
-	if 8*t.count > 7*t.homes() {
+	if 8*uint64(t.count) > 7*t.homes {
 		t.grow()
 	}
-	t.put(t.seek(e.hash), slot{e.hash, e})
-	t.list(e)
-}
-
-// put takes a slot, and moves those from it on by one, as far as there are any.
-func (t *table) put(i int, s slot) {
+	tag := tagOf(e.hash)
+	i := t.seek(tag)
 	end := i
-	for t.slots[end].entry != nil {
+	for t.slots[end].place != 0 {
 		end++
 	}
 	t.reach(end)
 	copy(t.slots[i+1:end+1], t.slots[i:end])
-	t.slots[i] = s
+	t.slots[i] = slot{tag, e.place}
+	t.list(e)
+}
+
+// seek returns the first slot for a tag: the first that is free or has no lesser
+// one.
+func (t *table) seek(tag uint32) int {
+	i := t.home(tag)
+	for t.slots[i].place != 0 && t.slots[i].tag < tag {
+		i++
+	}
+	return i
 }
 
 // reach adds a slot if one is to be taken that is the last.
@@ -118,15 +143,15 @@ func (t *table) reach(i int) {
 	}
 }
 
-// grow doubles the homes.
+// grow makes half as many homes again.
 func (t *table) grow() {
 	old, next := t.slots, 0
-	t.lay(2 * t.homes())
+	t.lay(t.homes + t.homes/2)
 	for _, s := range old {
-		if s.entry == nil {
+		if s.place == 0 {
 			continue
 		}
-		next = max(next, t.home(s.hash))
+		next = max(next, t.home(s.tag))
 		t.reach(next)
 		t.slots[next] = s
 		next++
@@ -135,36 +160,18 @@ func (t *table) grow() {
 
 func (t *table) remove(e *entry) {
 	t.count--
-	i := t.seek(e.hash)
-	for t.slots[i].entry != e {
+	i := t.seek(tagOf(e.hash))
+	for t.slots[i].place != e.place {
 		i++
 	}
 	end := i + 1
-	for t.slots[end].entry != nil && t.home(t.slots[end].hash) < end {
+	for t.slots[end].place != 0 && t.home(t.slots[end].tag) < end {
 		end++
 	}
 	copy(t.slots[i:], t.slots[i+1:end])
 	t.slots[end-1] = slot{}
 	t.unlist(e)
 }
-
-// place returns room for an entry that is to be added. Those of one table lie side
-// by side, in the order in which a flood comes and goes.
-func (t *table) place() *entry {
-	if e := t.freed; e != nil {
-		t.freed, e.older = e.older, nil
-		return e
-	}
-	if len(t.fresh) == 0 {
-		t.fresh = make([]entry, min(entriesAtOnce, max(1, 4*int(t.lag))))
-	}
-	e := &t.fresh[0]
-	t.fresh = t.fresh[1:]
-	return e
-}
-
-// free takes back the room of an entry that was removed.
-func (t *table) free(e *entry) { e.older, t.freed = t.freed, e }
 
 // oldest returns the least recently used entry. The table must not be empty.
 func (t *table) oldest() *entry { return t.ends.newer }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -22,6 +21,7 @@ func compareTable(t *testing.T, room int, random *rand.Rand) {
 	plans := []*plan{newPlan("one", 0, []Limit{PerMinute(1)}), newPlan("two", 1, []Limit{PerMinute(1)})}
 	var used []subject // the newest last
 	subjectOf := map[*entry]subject{}
+	hashes := map[subject]uint64{}
 	touch := func(s subject) {
 		used = append(slices.DeleteFunc(used, func(o subject) bool { return o == s }), s)
 	}
@@ -32,7 +32,7 @@ func compareTable(t *testing.T, room int, random *rand.Rand) {
 		delete(subjectOf, e)
 	}
 	for range 40 * room {
-		s := someSubject(random, room)
+		s := someSubject(random, room, hashes)
 		e := table.find(&s)
 		if kept := slices.Contains(used, s); (e != nil) != kept || kept && subjectOf[e] != s {
 			t.Fatalf("find(%v) = %v, want it kept: %t", s, e, kept)
@@ -51,8 +51,8 @@ func compareTable(t *testing.T, room int, random *rand.Rand) {
 				}
 				forget(oldest)
 			}
-			e = table.place()
-			*e = *plans[s.tag].newEntry(0)
+			e = table.take()
+			plans[s.tag].lay(e, 0)
 			e.name(&s)
 			table.add(e)
 			subjectOf[e] = s
@@ -70,19 +70,19 @@ func compareTable(t *testing.T, room int, random *rand.Rand) {
 	}
 }
 
-// someSubject draws hashes that are alike or the same, near the least and the
-// greatest, so that slots crowd and run over the end, and tag and key must tell
-// subjects apart.
-func someSubject(random *rand.Rand, room int) subject {
-	s := subject{hash: random.Uint64N(uint64(room)) << 3, tag: random.Uint64N(2)}
-	switch random.IntN(3) {
-	case 0:
-		s.hash = -s.hash
-	case 1:
-		s.hash *= 1 << 40
+// someSubject draws a subject, whose hash is that of before if there was one: many
+// are alike or the same, near the least and the greatest, so that slots crowd and
+// run over the end, and tag and key must tell subjects apart.
+func someSubject(random *rand.Rand, room int, hashes map[subject]uint64) subject {
+	lengths := [...]int{0, 4, 18, 19, longestKey} // 0 of a long key, of which the hash tells more
+	s := subject{tag: random.Uint64N(2), key: fmt.Sprintf("%036d", random.IntN(room))}
+	s.key = s.key[longestKey-lengths[random.IntN(len(lengths))]:]
+	hash, known := hashes[s]
+	if !known || s.key == "" {
+		hash = []uint64{1, 1 << 32, 1 << 50, 1<<64 - 1<<32}[random.IntN(4)] * random.Uint64N(uint64(room))
+		hashes[s] = hash
 	}
-	lengths := [...]int{0, 1, 18, 19, longestKey} // 0 of a long key
-	s.key = strings.Repeat(string(rune('a'+random.IntN(2))), lengths[random.IntN(len(lengths))])
+	s.hash = hash
 	return s
 }
 
@@ -92,19 +92,19 @@ func TestPlacesAreUsedAgain(t *testing.T) {
 	table := newTable(1000)
 	first := map[*entry]bool{}
 	for range 100 {
-		first[table.place()] = true
+		first[table.take()] = true
 	}
 	for e := range first {
 		table.free(e)
 	}
 	for range 100 {
-		e := table.place()
+		e := table.take()
 		if !first[e] || e.older != nil {
 			t.Fatalf("place returned %p with the link %p, want one of those that were freed", e, e.older)
 		}
 		delete(first, e)
 	}
-	if e := table.place(); first[e] {
+	if e := table.take(); first[e] {
 		t.Errorf("a place was given twice")
 	}
 }
@@ -114,27 +114,27 @@ func TestPlacesAreUsedAgain(t *testing.T) {
 func checkSlots(t *testing.T, table *table) {
 	entries := 0
 	for i, s := range table.slots {
-		if s.entry == nil {
+		if s.place == 0 {
 			continue
 		}
 		entries++
-		home := table.home(s.hash)
-		switch {
-		case s.hash != s.entry.hash:
-			t.Fatalf("slot %d has the hash %x for an entry with %x", i, s.hash, s.entry.hash)
+		home := table.home(s.tag)
+		switch e := table.at(s); {
+		case s.tag != tagOf(e.hash) || s.place != e.place:
+			t.Fatalf("slot %d says %+v of the entry in place %d with the hash %x", i, s, e.place, e.hash)
 		case home > i:
 			t.Fatalf("slot %d lies before its home %d", i, home)
-		case i > 0 && table.slots[i-1].entry == nil && home != i:
+		case i > 0 && table.slots[i-1].place == 0 && home != i:
 			t.Fatalf("slot %d lies behind a gap, away from its home %d", i, home)
-		case i > 0 && table.slots[i-1].entry != nil && table.slots[i-1].hash > s.hash:
+		case i > 0 && table.slots[i-1].place != 0 && table.slots[i-1].tag > s.tag:
 			t.Fatalf("slot %d is out of order", i)
 		}
 	}
-	if last := table.slots[len(table.slots)-1]; entries != table.count || last.entry != nil {
-		t.Fatalf("%d slots are taken for %d entries, the last by %v", entries, table.count, last.entry)
+	if last := table.slots[len(table.slots)-1]; entries != table.count || last.place != 0 {
+		t.Fatalf("%d slots are taken for %d entries, the last by %d", entries, table.count, last.place)
 	}
-	if 8*table.count > 7*table.homes() {
-		t.Fatalf("%d homes for %d entries", table.homes(), table.count)
+	if 8*uint64(table.count) > 7*table.homes {
+		t.Fatalf("%d homes for %d entries", table.homes, table.count)
 	}
 }
 
@@ -143,13 +143,15 @@ func checkSlots(t *testing.T, table *table) {
 func TestTableSpreadsItsSlots(t *testing.T) {
 	table, random := newTable(1000), rand.New(rand.NewPCG(3, 4))
 	for n := range 10_000 {
-		table.add(&entry{hash: random.Uint64()})
-		if homes := table.homes(); homes > fewestHomes && 7*homes > 16*(n+1) {
-			t.Fatalf("%d homes for %d entries", homes, n+1)
+		e := table.take()
+		e.hash = random.Uint64()
+		table.add(e)
+		if table.homes > fewestHomes && 7*table.homes > 12*uint64(n+1) {
+			t.Fatalf("%d homes for %d entries", table.homes, n+1)
 		}
 	}
 	for i, s := range table.slots {
-		if away := i - table.home(s.hash); s.entry != nil && away > 40 {
+		if away := i - table.home(s.tag); s.place != 0 && away > 60 {
 			t.Errorf("slot %d is %d away from its home", i, away)
 		}
 	}

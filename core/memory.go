@@ -17,8 +17,8 @@ const DefaultMaxKeys = 65_536
 //
 // A key, however long, takes about 230 bytes under up to three limits of two
 // counters, 8 more for every further slot, and 16 to 32 for each unit in the
-// window of an exact limit. Time is read from the monotonic clock, on the wall clock's base of when the store
-// was first used; [Config].Now replaces it.
+// window of an exact limit. Time is read from the monotonic clock, on the wall
+// clock's base of when the store was first used; [Config].Now replaces it.
 type Memory struct {
 	// MaxKeys bounds how many subjects (keys, a rule each) are kept; zero
 	// means [DefaultMaxKeys]. When that many are, one of the least recently

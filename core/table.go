@@ -105,8 +105,12 @@ func (t *table) take() *entry {
 	return e
 }
 
-// free takes back the place of an entry that was removed.
-func (t *table) free(e *entry) { e.older, t.freed = t.freed, e }
+// free takes back the place of an entry that was removed, and lets go of what it
+// held.
+func (t *table) free(e *entry) {
+	*e = entry{place: e.place, older: t.freed}
+	t.freed = e
+}
 
 // add keeps an entry, as the most recently used.
 func (t *table) add(e *entry) {

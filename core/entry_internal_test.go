@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -34,5 +35,26 @@ func TestWhatIsInheritedIsShed(t *testing.T) {
 		if e := take("a"); (e.extra == nil) != fresh || e.extra != nil && e.extra.inherited != nil || e.plainly(e.plan) != limit.plain() {
 			t.Errorf("%v: ten minutes later it still inherits %+v", limit, e.extra)
 		}
+	}
+}
+
+// TestResetGivesThePlaceBack: who resets keys again and again takes no more memory.
+func TestResetGivesThePlaceBack(t *testing.T) {
+	memory := &Memory{MaxKeys: 1000}
+	l := MustNew(Config{
+		Store: memory,
+		Rules: []Rule{{Name: "r", Key: func(Request) (string, error) { return "", ErrNoKey }, Limits: []Limit{PerMinute(5)}}},
+	})
+	for n := range 1000 {
+		key := strconv.Itoa(n)
+		if _, err := l.Allow(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Reset(t.Context(), "r", key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if taken := memory.shards[0].entries.taken; taken > 1 {
+		t.Errorf("one key at a time took %d places", taken)
 	}
 }

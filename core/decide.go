@@ -38,10 +38,11 @@ func (h *held) moment(i int, g *gauge) moment {
 // decide decides on all asks as one step: under the locks of all their shards,
 // on one reading of the clock, all limits are assessed, and charged only if no
 // limit denies.
-func (m *Memory) decide(asks []ask, states []State) (now int64, admitted bool, p pressure) {
-	if len(asks) == 1 {
-		return m.decideOne(&asks[0], states)
+func (m *Memory) decide(d *Decision) (p pressure) {
+	if d.asked == 1 {
+		return m.decideOne(d)
 	}
+	asks, states := d.asks(), d.states()
 	var few [4]held
 	hold, first := few[:0], 0
 	for i := range asks {
@@ -51,45 +52,49 @@ func (m *Memory) decide(asks []ask, states []State) (now int64, admitted bool, p
 	}
 	m.lock(hold)
 	defer m.unlock(hold) // also if a replaced clock panics
-	now, admitted = m.clock.read(), true
+	d.now, d.Allowed = m.clock.read(), true
 	for i := range asks {
-		hold[i].take(m, &asks[i], now)
+		hold[i].take(m, &asks[i], d.now)
 		hold[i].secure(m)
-		admitted = hold[i].assess(&asks[i], now, states) && admitted
+		d.Allowed = hold[i].assess(&asks[i], d.now, states) && d.Allowed
 	}
 	for i := range asks {
-		if admitted {
+		if d.Allowed {
 			hold[i].admit(m, &asks[i], &p)
 		}
-		hold[i].settle(&asks[i], now, states)
+		hold[i].settle(&asks[i], d.now, states)
 	}
 	m.feel(p)
-	return now, admitted, p
+	return p
 }
 
 // decideOne is decide for the usual case of one rule.
-func (m *Memory) decideOne(a *ask, states []State) (now int64, admitted bool, p pressure) {
+func (m *Memory) decideOne(d *Decision) (p pressure) {
+	a, states := &d.asks()[0], d.states()
 	of := m.subject(a.plan, a.key)
 	s := m.shard(&of)
 	s.mu.Lock()
-	now = m.clock.readUnder(&s.mu)
+	now := m.clock.readUnder(&s.mu)
+	d.now = now
 	if e := s.entries.find(&of); e != nil {
-		s.entries.use(e)
+		if s.entries.lags(e) {
+			s.entries.relist(e)
+		}
 		if e.plainly(a.plan) {
-			admitted = e.decidePlainly(a, now, states)
+			d.Allowed = e.decidePlainly(a, now, states)
 			s.mu.Unlock()
-			return now, admitted, p
+			return p
 		}
 	}
 	h := held{subject: of, shard: m.shardIndex(&of)}
 	h.take(m, a, now)
-	if admitted = h.assess(a, now, states); admitted {
+	if d.Allowed = h.assess(a, now, states); d.Allowed {
 		h.admit(m, a, &p)
 	}
 	h.settle(a, now, states)
 	s.mu.Unlock()
 	m.feel(p)
-	return now, admitted, p
+	return p
 }
 
 // hold returns what a decision holds of an ask before any lock is taken.

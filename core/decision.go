@@ -116,10 +116,10 @@ func (d *Decision) addMore(a ask) {
 // decideHere decides in the usual case, where no one but this process is asked or
 // told. It reports false, having done nothing, in any other.
 func (l *Limiter) decideHere(d *Decision) bool {
-	if l.store != nil || l.observer != nil || d.asked != 1 || d.more != nil {
+	if l.store != nil || l.observer != nil || d.asked != 1 {
 		return false
 	}
-	d.now, d.Allowed, _ = l.memory.decideOne(&d.asksHere[0], d.statesHere[:d.stated])
+	l.memory.decideOne(d)
 	if !d.Allowed {
 		d.conclude()
 	}
@@ -137,51 +137,37 @@ func (l *Limiter) decide(ctx context.Context, d *Decision) error {
 	case d.asked == 0:
 		d.Allowed = true
 	case l.store == nil:
-		d.now, d.Allowed, p = l.memory.decide(d.asks(), d.states())
+		p = l.memory.decide(d)
 	default:
 		if err := l.decideInStore(ctx, d); err != nil {
 			*d = Decision{}
 			return l.refused(ctx, err)
 		}
-		d.Allowed = !d.denied()
 	}
-	if !d.Allowed {
-		d.conclude()
-	}
+	d.conclude()
 	if l.observer != nil {
 		l.observe(ctx, *d, time.Since(start), p)
 	}
 	return nil
 }
 
-// denies yields the states of the limits that denied the request. They go by
-// value, so that a decision can stay on the stack.
-func (d *Decision) denies(yield func(State) bool) {
-	states := d.states()
-	for i := range d.asks() {
-		limits := d.asks()[i].plan.limits
+// conclude sums up the states: a request is denied by all limits but dry runs
+// that have no room for it, and its wait is the longest of theirs.
+func (d *Decision) conclude() {
+	d.Allowed = true
+	states, asks := d.states(), d.asks()
+	for i := range asks {
+		limits := asks[i].plan.limits
 		for j := range limits {
-			if s := states[j]; s.Denied && !limits[j].dryRun && !yield(s) {
-				return
+			s := &states[j]
+			if !s.Denied || limits[j].dryRun {
+				continue
 			}
+			d.Allowed = false
+			d.Never = d.Never || s.Never
+			d.RetryAfter = max(d.RetryAfter, s.RetryAfter)
 		}
 		states = states[len(limits):]
-	}
-}
-
-func (d *Decision) denied() bool {
-	for range d.denies {
-		return true
-	}
-	return false
-}
-
-// conclude sums up why the request was denied: its wait is the longest of those
-// of the limits that denied it.
-func (d *Decision) conclude() {
-	for s := range d.denies {
-		d.Never = d.Never || s.Never
-		d.RetryAfter = max(d.RetryAfter, s.RetryAfter)
 	}
 	if d.Never {
 		d.RetryAfter = 0

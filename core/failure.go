@@ -59,7 +59,7 @@ func (l *Limiter) decideWithout(ctx context.Context, d *Decision, err error) err
 		}
 	}
 	if d.asked > 0 {
-		d.now, _, _ = l.memory.decide(d.asks(), d.states())
+		l.memory.decide(d)
 	}
 	return nil
 }

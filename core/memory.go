@@ -173,28 +173,25 @@ func (m *Memory) joinFamilies(p *plan) {
 // since nothing is waited for.
 func (m *Memory) Decide(_ context.Context, asks []Ask) (time.Time, error) {
 	m.setUp()
-	own, states := m.own(asks)
-	for i := range own {
-		own[i].receipt = Receipt{} // of an ask that is used again
-	}
-	now, _, _ := m.decide(own, states)
+	d := m.own(asks)
+	m.decide(d)
+	states := d.states()
 	for i := range asks {
 		n := copy(asks[i].States, states)
 		states = states[n:]
-		asks[i].Receipt = own[i].receipt
+		asks[i].Receipt = d.asks()[i].receipt
 	}
-	return time.Unix(0, now), nil
+	return time.Unix(0, d.now), nil
 }
 
-// own returns the asks in the form that the limiter hands over directly.
-func (m *Memory) own(asks []Ask) ([]ask, []State) {
-	own, states := make([]ask, len(asks)), 0
+// own returns the asks as the limiter hands them over, without receipts.
+func (m *Memory) own(asks []Ask) *Decision {
+	d := &Decision{}
 	for i := range asks {
 		a := &asks[i]
-		own[i] = ask{plan: m.plan(a.Rule, a.Limits), key: a.Key, cost: a.Cost, receipt: a.Receipt}
-		states += len(a.Limits)
+		d.add(m.plan(a.Rule, a.Limits), a.Key, a.Cost)
 	}
-	return own, make([]State, states)
+	return d
 }
 
 // Peek implements [Store].
@@ -225,10 +222,10 @@ func (m *Memory) Reset(_ context.Context, rule, key string) error {
 // Refund implements [Store].
 func (m *Memory) Refund(_ context.Context, asks []Ask) error {
 	m.setUp()
-	own, _ := m.own(asks)
-	m.refund(own)
+	own := m.own(asks).asks()
 	for i := range asks {
-		asks[i].Receipt = Receipt{}
+		own[i].receipt, asks[i].Receipt = asks[i].Receipt, Receipt{}
 	}
+	m.refund(own)
 	return nil
 }

@@ -70,8 +70,12 @@ func (g *gauge) plainCounts(words *[3]int64, at int64) (slot int64, into uint64,
 	if into = uint64(at - slot*int64(g.window)); into < g.window {
 		return slot, into, words[1], words[2]
 	}
+	return g.laterCounts(words, at)
+}
+
+func (g *gauge) laterCounts(words *[3]int64, at int64) (slot int64, into uint64, current, previous int64) {
 	m := momentAt(at, 1, g.window)
-	if m.slot == slot+1 {
+	if m.slot == words[0]+1 {
 		previous = words[1]
 	}
 	return m.slot, m.into, 0, previous
@@ -85,8 +89,14 @@ func (g *gauge) plainRoom(words *[3]int64, at int64) int64 {
 // decidePlainly fills the state of a limit and charges it, if it is to admit and
 // has room, and reports whether it did.
 func (g *gauge) decidePlainly(s *State, words *[3]int64, at, cost int64, admit bool) bool {
-	slot, into, current, previous := g.plainCounts(words, at)
-	room := g.quota - current - g.weigh(previous, into)
+	slot, into, current, previous := words[0], uint64(at-words[0]*int64(g.window)), words[1], words[2]
+	if into >= g.window {
+		slot, into, current, previous = g.laterCounts(words, at)
+	}
+	room := g.quota - current
+	if previous != 0 {
+		room -= g.weigh(previous, into)
+	}
 	*s = State{}
 	if cost > room {
 		admit = false
@@ -100,7 +110,10 @@ func (g *gauge) decidePlainly(s *State, words *[3]int64, at, cost int64, admit b
 		current += cost
 		words[0], words[1], words[2] = slot, current, previous
 	}
-	if s.Remaining = max(0, room); s.Remaining < g.quota {
+	switch s.Remaining = max(0, room); {
+	case s.RetryAfter > 0 && s.Remaining+1 == cost:
+		s.Next = s.RetryAfter
+	case s.Remaining < g.quota:
 		s.Next = g.plainWait(current, previous, into, s.Remaining+1)
 	}
 	return admit

@@ -74,15 +74,12 @@ func (t *table) find(s *subject) *entry {
 	}
 }
 
-// use makes an entry the most recently used, unless it is among the first of
-// these anyway, whose order is left as it is: most requests come from keys that
-// came not long before, and leave the list alone. After four billion turns an old
-// entry may pass for one of the first once, which does no harm.
-func (t *table) use(e *entry) {
-	if uint32(t.turns)-e.turn > t.lag {
-		t.relist(e)
-	}
-}
+// lags reports whether an entry that is used is to be put at the front. It is not
+// if it is among the first of these anyway, whose order is left as it is: most
+// requests come from keys that came not long before, and leave the list alone.
+// After four billion turns an old entry may pass for one of the first once, which
+// does no harm.
+func (t *table) lags(e *entry) bool { return uint32(t.turns)-e.turn > t.lag }
 
 // relist makes an entry the most recently used.
 func (t *table) relist(e *entry) {

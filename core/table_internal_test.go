@@ -41,7 +41,9 @@ func compareTable(t *testing.T, room int, random *rand.Rand) {
 		case e != nil && random.IntN(8) == 0:
 			forget(e)
 		case e != nil:
-			table.use(e)
+			if table.lags(e) {
+				table.relist(e)
+			}
 			touch(s)
 		default:
 			if table.count == room {

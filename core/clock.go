@@ -53,12 +53,9 @@ func (c *clock) read() int64 {
 
 func (c *clock) monotonic() int64 { return c.unix + int64(time.Since(c.base)) }
 
-// readUnder is read while a lock is held, which it gives back if a replaced
-// clock does not return.
-func (c *clock) readUnder(lock *sync.Mutex) int64 {
-	if c.now == nil {
-		return c.monotonic()
-	}
+// replaced reads a clock that replaces the monotonic one while a lock is held,
+// which it gives back if the clock does not return.
+func (c *clock) replaced(lock *sync.Mutex) int64 {
 	returned := false
 	defer func() {
 		if !returned {

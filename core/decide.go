@@ -54,8 +54,9 @@ func (m *Memory) decide(d *Decision) (p pressure) {
 	defer m.unlock(hold) // also if a replaced clock panics
 	d.now, d.Allowed = m.clock.read(), true
 	for i := range asks {
-		hold[i].take(m, &asks[i], d.now)
-		hold[i].secure(m)
+		s := &m.shards[hold[i].shard]
+		hold[i].take(s, s.entries.find(&hold[i].subject), &asks[i], d.now)
+		hold[i].secure(s)
 		d.Allowed = hold[i].assess(&asks[i], d.now, states) && d.Allowed
 	}
 	for i := range asks {
@@ -65,6 +66,9 @@ func (m *Memory) decide(d *Decision) (p pressure) {
 		hold[i].settle(&asks[i], d.now, states)
 	}
 	m.feel(p)
+	if !d.Allowed {
+		d.conclude()
+	}
 	return p
 }
 
@@ -74,24 +78,36 @@ func (m *Memory) decideOne(d *Decision) (p pressure) {
 	of := m.subject(a.plan, a.key)
 	s := m.shard(&of)
 	s.mu.Lock()
-	now := m.clock.readUnder(&s.mu)
-	d.now = now
-	if e := s.entries.find(&of); e != nil {
-		if s.entries.lags(e) {
-			s.entries.relist(e)
-		}
-		if e.plainly(a.plan) {
-			d.Allowed = e.decidePlainly(a, now, states)
-			s.mu.Unlock()
-			return p
-		}
+	now := m.clock.monotonic()
+	if m.clock.now != nil {
+		now = m.clock.replaced(&s.mu)
 	}
-	h := held{subject: of, shard: m.shardIndex(&of)}
-	h.take(m, a, now)
-	if d.Allowed = h.assess(a, now, states); d.Allowed {
+	d.now = now
+	e := s.entries.find(&of)
+	if e != nil && s.entries.lags(e) {
+		s.entries.relist(e)
+	}
+	if e != nil && e.plainly(a.plan) {
+		d.Allowed = e.decidePlainly(a, now, states)
+		s.mu.Unlock()
+	} else {
+		p = m.decideClosely(d, s, &of, e)
+	}
+	if !d.Allowed {
+		d.conclude()
+	}
+	return p
+}
+
+// decideClosely decides on an entry under a lock, which it gives back.
+func (m *Memory) decideClosely(d *Decision, s *shard, of *subject, e *entry) (p pressure) {
+	a, states := &d.asks()[0], d.states()
+	h := held{subject: *of, shard: m.shardIndex(of)}
+	h.take(s, e, a, d.now)
+	if d.Allowed = h.assess(a, d.now, states); d.Allowed {
 		h.admit(m, a, &p)
 	}
-	h.settle(a, now, states)
+	h.settle(a, d.now, states)
 	s.mu.Unlock()
 	m.feel(p)
 	return p
@@ -142,31 +158,31 @@ func (m *Memory) unlock(hold []held) {
 	}
 }
 
-// take finds the ask's entry and the key's time. Of an entry that was last
-// charged under other limits it takes a copy under these.
-func (h *held) take(m *Memory, a *ask, now int64) {
-	s := &m.shards[h.shard]
-	h.entry, h.at = s.entries.find(&h.subject), now
-	if h.entry == nil {
+// take has the ask decided on an entry, or, if there is none, on what is remembered,
+// and finds the key's time. Of an entry that was last charged under other limits
+// it takes a copy under these.
+func (h *held) take(s *shard, e *entry, a *ask, now int64) {
+	h.entry, h.at = e, now
+	if e == nil {
 		h.entry = s.recall(a.plan, &h.subject, now)
 		return
 	}
 	h.resident = true
-	h.at = max(now, h.entry.last)
-	if h.entry.plan != a.plan {
-		h.entry, h.moving = h.entry.under(a.plan, h.at), h.entry
+	h.at = max(now, e.last)
+	if e.plan != a.plan {
+		h.entry, h.moving = e.under(a.plan, h.at), e
 	}
 }
 
 // secure puts the ask's entry in front of all others, so that it is not the one
 // to make room for another entry of the same decision.
-func (h *held) secure(m *Memory) {
+func (h *held) secure(s *shard) {
 	e := h.entry
 	if h.moving != nil {
 		e = h.moving
 	}
 	if h.resident {
-		m.shards[h.shard].entries.relist(e)
+		s.entries.relist(e)
 	}
 }
 

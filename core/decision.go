@@ -95,14 +95,23 @@ func (d *Decision) needMore() *more {
 
 // add adds an ask and makes room for its states.
 func (d *Decision) add(p *plan, key string, cost int64) {
-	if i := d.asked; i < int32(len(d.asksHere)) && d.stated+int32(len(p.gauges)) <= int32(len(d.statesHere)) {
-		a := &d.asksHere[i]
-		a.plan, a.key, a.cost = p, key, cost
-		d.asked++
-		d.stated += int32(len(p.gauges))
-		return
+	if d.fits(p) {
+		d.addHere(p, key, cost)
+	} else {
+		d.addMore(ask{plan: p, key: key, cost: cost})
 	}
-	d.addMore(ask{plan: p, key: key, cost: cost})
+}
+
+// fits reports whether one more ask needs no memory of its own.
+func (d *Decision) fits(p *plan) bool {
+	return d.asked < int32(len(d.asksHere)) && d.stated+int32(len(p.gauges)) <= int32(len(d.statesHere))
+}
+
+func (d *Decision) addHere(p *plan, key string, cost int64) {
+	a := &d.asksHere[d.asked]
+	a.plan, a.key, a.cost = p, key, cost
+	d.asked++
+	d.stated += int32(len(p.gauges))
 }
 
 func (d *Decision) addMore(a ask) {
@@ -120,9 +129,6 @@ func (l *Limiter) decideHere(d *Decision) bool {
 		return false
 	}
 	l.memory.decideOne(d)
-	if !d.Allowed {
-		d.conclude()
-	}
 	return true
 }
 
@@ -143,16 +149,16 @@ func (l *Limiter) decide(ctx context.Context, d *Decision) error {
 			*d = Decision{}
 			return l.refused(ctx, err)
 		}
+		d.conclude()
 	}
-	d.conclude()
 	if l.observer != nil {
 		l.observe(ctx, *d, time.Since(start), p)
 	}
 	return nil
 }
 
-// conclude sums up the states: a request is denied by all limits but dry runs
-// that have no room for it, and its wait is the longest of theirs.
+// conclude sums up the states: a request is denied by all limits that have no room
+// for it, except dry runs, and its wait is the longest of theirs.
 func (d *Decision) conclude() {
 	d.Allowed = true
 	states, asks := d.states(), d.asks()

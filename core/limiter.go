@@ -206,8 +206,12 @@ func (l *Limiter) allow(ctx context.Context, d *Decision, cost int64, keys []str
 			*d = Decision{}
 			return rule.cannotCount(key)
 		}
-		if cost > 0 {
-			d.add(rule.plan, key, cost)
+		switch {
+		case cost == 0:
+		case d.fits(rule.plan):
+			d.addHere(rule.plan, key, cost)
+		default:
+			d.addMore(ask{plan: rule.plan, key: key, cost: cost})
 		}
 	}
 	d.limiter = l

@@ -62,17 +62,14 @@ func hold(states []State, ahead int64) {
 
 func (e *entry) plainWords(i int) *[3]int64 { return (*[3]int64)(e.inline[3*i:]) }
 
-// plainCounts returns the slot of an instant, how far into it that is, and the
-// counts of this slot and the one before. Most requests come in the slot of the
-// last one, which saves a division.
-func (g *gauge) plainCounts(words *[3]int64, at int64) (slot int64, into uint64, current, previous int64) {
-	slot = words[0]
-	if into = uint64(at - slot*int64(g.window)); into < g.window {
-		return slot, into, words[1], words[2]
-	}
-	return g.laterCounts(words, at)
+// plainInto returns how far an instant is into the slot of the last charge, in
+// which most requests come; it is at least a window after its end.
+func (g *gauge) plainInto(words *[3]int64, at int64) uint64 {
+	return uint64(at - words[0]*int64(g.window))
 }
 
+// laterCounts returns the slot of an instant after that of the last charge, how
+// far into it that is, and the counts of this slot and the one before.
 func (g *gauge) laterCounts(words *[3]int64, at int64) (slot int64, into uint64, current, previous int64) {
 	m := momentAt(at, 1, g.window)
 	if m.slot == words[0]+1 {
@@ -82,14 +79,17 @@ func (g *gauge) laterCounts(words *[3]int64, at int64) (slot int64, into uint64,
 }
 
 func (g *gauge) plainRoom(words *[3]int64, at int64) int64 {
-	_, into, current, previous := g.plainCounts(words, at)
+	into, current, previous := g.plainInto(words, at), words[1], words[2]
+	if into >= g.window {
+		_, into, current, previous = g.laterCounts(words, at)
+	}
 	return g.quota - current - g.weigh(previous, into)
 }
 
 // decidePlainly fills the state of a limit and charges it, if it is to admit and
 // has room, and reports whether it did.
 func (g *gauge) decidePlainly(s *State, words *[3]int64, at, cost int64, admit bool) bool {
-	slot, into, current, previous := words[0], uint64(at-words[0]*int64(g.window)), words[1], words[2]
+	slot, into, current, previous := words[0], g.plainInto(words, at), words[1], words[2]
 	if into >= g.window {
 		slot, into, current, previous = g.laterCounts(words, at)
 	}

@@ -87,8 +87,9 @@ func (m *Memory) follow(a *ask, dry bool) {
 	h := m.hold(a)
 	s := &m.shards[h.shard]
 	s.mu.Lock()
-	h.take(m, a, m.clock.readUnder(&s.mu))
-	h.secure(m)
+	defer s.mu.Unlock() // also if a replaced clock panics
+	h.take(s, s.entries.find(&h.subject), a, m.clock.read())
+	h.secure(s)
 	h.dry = dry
 	h.admit(m, a, &p)
 	for i := range a.plan.gauges {
@@ -97,7 +98,6 @@ func (m *Memory) follow(a *ask, dry bool) {
 			g.curb(h.entry, h.at)
 		}
 	}
-	s.mu.Unlock()
 	m.feel(p)
 }
 

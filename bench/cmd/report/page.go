@@ -37,7 +37,7 @@ func (p *page) markdown() string {
 	if p.quick {
 		p.printf("**This was a quick run, to see that it works. Its figures say little.**\n\n")
 	}
-	p.printf("Ratios are our time divided by the other's: below 1.00 Slidegate is the faster one. Each is the median of %d rounds; in a round all limiters did the same work, one soon after another, most of them three times of which the fastest counts, and a ratio compares within a round. In parentheses stand the least and the greatest.\n\n", p.rounds)
+	p.printf("Ratios are our time divided by the other's: below 1.00 Slidegate is the faster one. Each is the median of %d rounds; in a round all limiters did the same work, one soon after another, most of them %d times in turn of which the fastest counts, and a ratio compares within a round. In parentheses stand the least and the greatest.\n\n", p.rounds, suites[0].tries)
 	p.machine()
 	p.printf("## Targets\n\n%s\n", p.targets())
 	p.decisions()

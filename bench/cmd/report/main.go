@@ -29,7 +29,7 @@ func main() {
 
 // rounds of all benchmarks, of which a quick report has few.
 const (
-	rounds      = 10
+	rounds      = 6
 	quickRounds = 3
 )
 

@@ -78,7 +78,7 @@ func (m *Memory) decideOne(d *Decision) (p pressure) {
 	of := m.subject(a.plan, a.key)
 	s := m.shard(&of)
 	s.mu.Lock()
-	now := m.clock.monotonic()
+	now := m.clock.monotonic() // in place, as read is too long to be
 	if m.clock.now != nil {
 		now = m.clock.replaced(&s.mu)
 	}
@@ -89,17 +89,17 @@ func (m *Memory) decideOne(d *Decision) (p pressure) {
 	}
 	if e != nil && e.plainly(a.plan) {
 		d.Allowed = e.decidePlainly(a, now, states)
-		s.mu.Unlock()
 	} else {
 		p = m.decideClosely(d, s, &of, e)
 	}
+	s.mu.Unlock()
 	if !d.Allowed {
 		d.conclude()
 	}
 	return p
 }
 
-// decideClosely decides on an entry under a lock, which it gives back.
+// decideClosely decides under the shard's lock on any entry, or none.
 func (m *Memory) decideClosely(d *Decision, s *shard, of *subject, e *entry) (p pressure) {
 	a, states := &d.asks()[0], d.states()
 	h := held{subject: *of, shard: m.shardIndex(of)}
@@ -108,7 +108,6 @@ func (m *Memory) decideClosely(d *Decision, s *shard, of *subject, e *entry) (p 
 		h.admit(m, a, &p)
 	}
 	h.settle(a, d.now, states)
-	s.mu.Unlock()
 	m.feel(p)
 	return p
 }

@@ -95,23 +95,14 @@ func (d *Decision) needMore() *more {
 
 // add adds an ask and makes room for its states.
 func (d *Decision) add(p *plan, key string, cost int64) {
-	if d.fits(p) {
-		d.addHere(p, key, cost)
-	} else {
-		d.addMore(ask{plan: p, key: key, cost: cost})
+	if i := d.asked; i < int32(len(d.asksHere)) && d.stated+int32(len(p.gauges)) <= int32(len(d.statesHere)) {
+		a := &d.asksHere[i]
+		a.plan, a.key, a.cost = p, key, cost
+		d.asked++
+		d.stated += int32(len(p.gauges))
+		return
 	}
-}
-
-// fits reports whether one more ask needs no memory of its own.
-func (d *Decision) fits(p *plan) bool {
-	return d.asked < int32(len(d.asksHere)) && d.stated+int32(len(p.gauges)) <= int32(len(d.statesHere))
-}
-
-func (d *Decision) addHere(p *plan, key string, cost int64) {
-	a := &d.asksHere[d.asked]
-	a.plan, a.key, a.cost = p, key, cost
-	d.asked++
-	d.stated += int32(len(p.gauges))
+	d.addMore(ask{plan: p, key: key, cost: cost})
 }
 
 func (d *Decision) addMore(a ask) {

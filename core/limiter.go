@@ -206,12 +206,8 @@ func (l *Limiter) allow(ctx context.Context, d *Decision, cost int64, keys []str
 			*d = Decision{}
 			return rule.cannotCount(key)
 		}
-		switch {
-		case cost == 0:
-		case d.fits(rule.plan):
-			d.addHere(rule.plan, key, cost)
-		default:
-			d.addMore(ask{plan: rule.plan, key: key, cost: cost})
+		if cost > 0 {
+			d.add(rule.plan, key, cost)
 		}
 	}
 	d.limiter = l

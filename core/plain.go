@@ -63,7 +63,7 @@ func hold(states []State, ahead int64) {
 func (e *entry) plainWords(i int) *[3]int64 { return (*[3]int64)(e.inline[3*i:]) }
 
 // plainInto returns how far an instant is into the slot of the last charge, in
-// which most requests come; it is at least a window after its end.
+// which most requests come, or at least a window if that slot is over.
 func (g *gauge) plainInto(words *[3]int64, at int64) uint64 {
 	return uint64(at - words[0]*int64(g.window))
 }

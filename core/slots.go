@@ -30,10 +30,6 @@ func (g *gauge) weigh(count int64, into uint64) int64 {
 	if count == 0 || g.kind == Strict {
 		return count
 	}
-	return g.share(count, into)
-}
-
-func (g *gauge) share(count int64, into uint64) int64 {
 	return int64(mul128(uint64(count), g.window-into).ceil(g.window))
 }
 

@@ -85,22 +85,55 @@ func TestNowMayBeOfAnyZone(t *testing.T) {
 // TestAClockThatPanicsHoldsNoLock: the panic is the caller's to mend, and the next
 // request is decided.
 func TestAClockThatPanicsHoldsNoLock(t *testing.T) {
-	broken := true
-	l := core.MustNew(core.Config{
-		Rules: []core.Rule{core.By(byNobody, core.PerHour(2)), core.By(byNobody, core.PerDay(2))},
-		Now: func() time.Time {
+	for _, keys := range [][]string{{"a"}, {"a", "b"}} {
+		rules := make([]core.Rule, len(keys))
+		for i := range rules {
+			rules[i] = core.By(byNobody, core.PerHour(4))
+		}
+		broken := false
+		l := core.MustNew(core.Config{Rules: rules, Now: func() time.Time {
 			if broken {
 				panic("no clock")
 			}
 			return time.Unix(0, 0)
-		},
-	})
-	func() {
-		defer func() { _ = recover() }()
-		_, _ = l.Allow(t.Context(), "a", "b")
-	}()
-	broken = false
-	if d, err := l.Allow(t.Context(), "a", "b"); err != nil || !d.Allowed {
-		t.Errorf("after a panic: %v, %v; want allowed", d.Allowed, err)
+		}})
+		ctx := t.Context()
+		charged, err := l.Allow(ctx, keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for phrase, ask := range map[string]func(){
+			"Allow":  func() { _, _ = l.Allow(ctx, keys...) },
+			"Peek":   func() { _, _ = l.Peek(ctx, "rule-1", "a") },
+			"Reset":  func() { _ = l.Reset(ctx, "rule-1", "a") },
+			"Refund": func() { d := charged; _ = l.Refund(ctx, &d) },
+		} {
+			broken = true
+			if !panics(ask) {
+				t.Errorf("%s reads no clock", phrase)
+			}
+			broken = false
+			if !ends(func() { _, _ = l.Allow(ctx, keys...) }) {
+				t.Fatalf("%d rules: %s left a lock behind when the clock panicked", len(keys), phrase)
+			}
+		}
+	}
+}
+
+func panics(f func()) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	f()
+	return false
+}
+
+// ends reports whether a function returns within a time that is never too short.
+func ends(f func()) bool {
+	done := make(chan struct{})
+	go func() { f(); close(done) }()
+	select {
+	case <-done:
+		return true
+	case <-time.After(10 * time.Second):
+		return false
 	}
 }

@@ -87,7 +87,7 @@ func (m *Memory) follow(a *ask, dry bool) {
 	h := m.hold(a)
 	s := &m.shards[h.shard]
 	s.mu.Lock()
-	defer s.mu.Unlock() // also if a replaced clock panics
+	defer s.mu.Unlock()
 	h.take(s, s.entries.find(&h.subject), a, m.clock.read())
 	h.secure(s)
 	h.dry = dry
